@@ -10,12 +10,13 @@ public import StorageKit
 /// try await group.run()
 /// ```
 ///
-/// List it before the services that use the store: a group ends its services in reverse order, so those finish writing before the store is closed.
+/// List it before the services that use the store: a group ends its services in reverse order, so those finish writing
+/// before the store is closed.
 ///
-/// On a graceful shutdown async projections catch up, full windows of the log are sealed, and the store is closed. A stalled projection isn't waited
-/// for; it is resumed when the store is opened again. If the task is cancelled instead, or the group's time limit is exceeded, only the projections'
-/// current batches are finished and the store is closed at once. Either way nothing is lost: events that haven't been applied by then are applied
-/// after the next opening.
+/// On a graceful shutdown async projections catch up, full windows of the log are sealed, and the store is closed. A
+/// stalled projection isn't waited for; it is resumed when the store is opened again. If instead the task is cancelled
+/// or the group's time limit is exceeded, only the projections' current batches are finished before the store is
+/// closed. Either way nothing is lost: events that haven't been applied by then are applied after the next opening.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public struct StorageService: Service {
@@ -26,7 +27,8 @@ public struct StorageService: Service {
 
     /// Returns once the store is closed after a graceful shutdown.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled; the store is closed then, too. `StorageError` if the disk failed meanwhile.
+    /// - Throws: `CancellationError` if the task was cancelled; the store is closed then, too. `StorageError` if the
+    ///   disk failed meanwhile.
     public func run() async throws {
         do {
             try await gracefulShutdown()

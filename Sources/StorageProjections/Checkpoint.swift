@@ -15,7 +15,7 @@ package struct Checkpoint: Sendable, Equatable {
     package var microseconds: Int64 = 0
     package var time: Int64?
 
-    /// - Returns: Nil where the store has no projection of that name.
+    /// - Returns: Nil if the store has no projection of that name.
     /// - Throws: `corrupt` for numbers that no projection has left.
     package static func load(_ name: String, _ database: Connection) throws -> Checkpoint? {
         let select = try PreparedStatement(

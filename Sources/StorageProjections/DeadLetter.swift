@@ -12,7 +12,7 @@ public struct DeadLetter: Sendable, Hashable {
     public let error: String
     /// When it was last tried, in microseconds since 1970 UTC. See ``date``.
     public let time: Int64
-    /// How often it was tried.
+    /// How often applying the event was tried.
     public let attempts: Int
     /// The event itself.
     public let event: StorageEvent

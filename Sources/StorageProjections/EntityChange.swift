@@ -11,7 +11,7 @@ public struct EntityChange<E: StorageKitEntity>: Sendable {
 }
 
 extension EntityChange: CustomStringConvertible {
-    /// The entity before and after: `@101 User(…) → User(…)`; `none` where there was or is none.
+    /// The entity before and after: `@101 User(…) → User(…)`; `none` if it didn't exist or no longer exists.
     public var description: String {
         "@\(position) \(old.map { "\($0)" } ?? "none") → \(new.map { "\($0)" } ?? "none")"
     }

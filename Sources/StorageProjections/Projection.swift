@@ -30,10 +30,10 @@ public import StorageLog
 public protocol Projection: Sendable {
     /// The name that identifies it in the store. Don't change it.
     var name: String { get }
-    /// Increase it whenever tables or rules change: the old tables are dropped then, and the projection is rebuilt from
-    /// the log.
+    /// The version of its tables and rules. Increase it whenever they change: then the old tables are dropped, and the
+    /// projection is rebuilt from the log.
     var version: Int { get }
-    /// The tables of the entities whose events it reads, by their current names; all where empty.
+    /// The tables of the entities whose events it reads, by their current names; all entities if empty.
     var entities: [String] { get }
 
     /// Creates its tables, with indexes and initial rows. They belong to it: other writes to them are refused, and the
@@ -41,10 +41,9 @@ public protocol Projection: Sendable {
     ///
     /// Names that begin with `storage_` are refused.
     ///
-    ///
     /// - Throws: Any error, which fails the opening of the store or the rebuild.
     func prepare(_ db: GRDB.Database) throws
-    /// Applies a batch of events that follows the one before, atomically together with the checkpoint.
+    /// Applies the next batch of events, atomically together with the checkpoint.
     ///
     /// - Parameter db: The connection, for the projection's own tables. A change of an entity's table is refused.
     /// - Throws: Any error, which rolls the batch back and is handled by the ``FailurePolicy``.

@@ -11,10 +11,10 @@ public import StorageLog
 ///
 /// Not `Sendable`: it is valid inside ``Projection/apply(_:_:)`` only.
 public struct ProjectionBatch {
-    /// The range of the log that the batch covers. Positions in it without an event in ``events`` are of other
+    /// The range of the log that the batch covers. Its positions without an event in ``events`` belong to other
     /// entities.
     public let positions: ClosedRange<Int64>
-    /// Whether this is history that is replayed: in a rebuild, after a reset, or for a new projection.
+    /// Whether the batch is replayed history: in a rebuild, after a reset, or for a new projection.
     public let isReplay: Bool
     let rowEvents: [RowEvent]
     let catalog: Catalog
@@ -28,7 +28,6 @@ public struct ProjectionBatch {
     /// Rows have the current columns: one that was added later holds its default, a converted one its converted value.
     /// Rows that were inserted and deleted again within the batch are left out.
     ///
-    ///
     /// - Throws: `StorageError` with `not-found` for a table that the projection doesn't read; errors of reading the
     ///   log.
     public func changes(of table: String) throws -> [RowChange] {
@@ -37,21 +36,20 @@ public struct ProjectionBatch {
 
     /// Like ``changes(of:)-(String)``, as entities.
     ///
-    /// - Throws: Where a row can't be read as the entity.
+    /// - Throws: An error if a row can't be read as the entity.
     public func changes<E: RegisteredEntity>(of type: E.Type) throws -> [EntityChange<E>] {
         try netEvents(of: E.Record.databaseTableName).map { try resolver.typed($0, as: type) }
     }
 
-    /// Every single event as a change of a whole row, in the order of the log. Rows that were inserted and deleted
-    /// again are included.
+    /// Each event as a change of a whole row, in the order of the log. It includes rows that were inserted and deleted
+    /// again.
     ///
     /// Use ``changes(of:)-(String)`` if the intermediate states of a row don't matter: it has fewer changes.
-    ///
     ///
     /// - Throws: Errors of reading the log.
     public func steps() throws -> [RowChange] { try steps { _ in nil }.map(\.change) }
 
-    /// - Parameter columns: The columns of a table that are needed, by their names; all where nil.
+    /// - Parameter columns: The columns of a table that are needed, by their names; all if nil.
     func steps(_ columns: (CatalogEntity) -> Set<String>?) throws -> [(event: RowEvent, change: RowChange)] {
         var steps: [(event: RowEvent, change: RowChange)] = []
         steps.reserveCapacity(rowEvents.count)

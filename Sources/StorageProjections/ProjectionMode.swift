@@ -13,14 +13,14 @@ public enum ProjectionMode: String, Sendable, Hashable {
 public struct FailurePolicy: Sendable, Hashable {
     /// What happens when the retries haven't helped.
     public enum Outcome: Sendable, Hashable {
-        /// The projection pauses before the commit until it is resumed.
+        /// The projection pauses before the commit that it failed to apply, until it is resumed.
         case pause
         /// The event is stored as a dead letter, with every later one of the same row, so that they keep their order;
         /// other rows continue.
         case deadLetter
     }
 
-    /// How often it is tried again.
+    /// The number of retries.
     public var retries: Int
     /// The delay before the first retry; it doubles each time.
     public var delay: Duration
@@ -31,7 +31,7 @@ public struct FailurePolicy: Sendable, Hashable {
     public static let pause = FailurePolicy(retries: 0, delay: .zero, outcome: .pause)
     /// Stores a dead letter at once.
     public static let deadLetter = FailurePolicy(retries: 0, delay: .zero, outcome: .deadLetter)
-    /// Tries again some times first.
+    /// Retries the given number of times, with doubling delays, before it applies `outcome`.
     public static func retry(
         _ times: Int, delay: Duration = .milliseconds(100), then outcome: Outcome = .pause
     ) -> FailurePolicy { FailurePolicy(retries: times, delay: delay, outcome: outcome) }

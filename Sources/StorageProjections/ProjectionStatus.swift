@@ -10,7 +10,7 @@ public struct ProjectionStatus: Sendable, Hashable {
         case paused
         /// It threw, and is stalled before the commit that it failed to apply.
         case failed
-        /// The command line has emptied it: the program that declares it rebuilds it when it opens the store next.
+        /// The command line has emptied it; the program that declares it rebuilds it when it next opens the store.
         case reset
     }
 
@@ -20,29 +20,29 @@ public struct ProjectionStatus: Sendable, Hashable {
     public let version: Int
     /// `inline`, `async` or, for a full-text index, `full-text`.
     public let kind: String
-    /// Whether it is running.
+    /// Whether it runs, is paused, has failed or was reset.
     public let state: State
     /// The last position that it has applied.
     public let position: Int64
     /// The last position to apply.
     public let head: Int64
-    /// Up to here history is only read again, and a ``SideEffectingProjection`` isn't called.
+    /// The last position of replayed history, for which a ``SideEffectingProjection`` isn't called.
     public let replayedThrough: Int64
-    /// Why it failed, in words, and the commit's first position.
+    /// Why it failed, in words.
     public let error: String?
     /// The first position of the commit that it failed to apply.
     public let failedPosition: Int64?
-    /// Dead letters.
+    /// The number of its dead letters.
     public let deadLetters: Int
-    /// Events that it has applied since it was created or reset.
+    /// The number of events that it has applied since it was created or reset.
     public let events: Int64
-    /// Seconds that this took altogether.
+    /// The total time that applying these events took, in seconds.
     public let seconds: Double
-    /// Microseconds since 1970 UTC of its last batch; nil before the first.
+    /// The time of its last batch, in microseconds since 1970 UTC; nil before the first.
     public let lastBatch: Int64?
-    /// Bytes of its tables and indexes in the file.
+    /// The size of its tables and indexes in the file, in bytes.
     public let bytes: Int64
-    /// The tables that are its own.
+    /// The tables that belong to it.
     public let tables: [String]
 
     /// How many positions it is behind.

@@ -7,16 +7,16 @@ public struct RowChange: Sendable, Hashable {
     public let table: String
     /// The primary key.
     public let key: [StorageValue]
-    /// The whole row before, by columns; nil where there was none.
+    /// The whole row before, by columns; nil if there was none.
     public let old: [String: StorageValue]?
-    /// The whole row after, by columns; nil where there is none any more.
+    /// The whole row after, by columns; nil if it no longer exists.
     public let new: [String: StorageValue]?
     /// Position of the row's last event in the batch.
     public let position: Int64
 }
 
 extension RowChange: CustomStringConvertible {
-    /// The change in one line: `@101 update posts/42 title: "a" → "b"`. Of an update, only what differs.
+    /// The change in one line: `@101 update posts/42 title: "a" → "b"`. An update shows only the columns that differ.
     public var description: String {
         let row = ChangeText.row(table, key)
         switch (old, new) {

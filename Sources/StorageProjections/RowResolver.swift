@@ -105,7 +105,7 @@ final class RowResolver {
 extension RowResolver {
     /// A whole change by the names that columns have now.
     ///
-    /// - Parameter wanted: Only these columns; all where nil.
+    /// - Parameter wanted: Only these columns; all if nil.
     func named(_ event: RowEvent, only wanted: Set<String>? = nil) throws -> RowChange {
         let entity = try entity(of: event)
         let key = event.key

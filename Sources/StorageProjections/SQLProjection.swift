@@ -35,6 +35,8 @@ public struct SQLProjection: Projection {
     let preparation: String
     let rules: [SQLRule]
 
+    /// Creates a projection from its SQL.
+    ///
     /// - Parameters:
     ///   - version: Increase it whenever the text changes.
     ///   - sql: Tables, then rules.

@@ -7,7 +7,7 @@ package struct StoredProjection: Sendable {
     package let name: String
     /// A ``ProjectionMode``, by its raw value.
     package let kind: String
-    /// 0 where the command line has reset it.
+    /// 0 if the command line has reset it.
     package let version: Int
     package let tables: ProjectionTables
 

@@ -6,7 +6,7 @@ internal import StorageLog
 extension UserProjections {
     /// Applies the next part of the log, in a transaction of its own.
     ///
-    /// - Throws: ``ProjectionBatchError`` where the projection threw; nothing is changed then.
+    /// - Throws: ``ProjectionBatchError`` if the projection threw; nothing is changed then.
     func step(
         _ slot: Slot, limits: BatchLimits, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {

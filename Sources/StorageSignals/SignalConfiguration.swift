@@ -6,9 +6,9 @@ public struct SignalConfiguration: Sendable {
     public var slowRead: Duration
     /// The interval at which counters and gauges are updated.
     public var interval: Duration
-    /// How many writes and reads may wait to be reported; the oldest are dropped.
+    /// The maximum number of writes and reads that wait to be reported; beyond it the oldest are dropped.
     public var queueLength: Int
-    /// Dimensions of all metrics, such as the store's name if there are several stores.
+    /// The dimensions of all metrics, such as the store's name if there are several stores.
     public var dimensions: [(String, String)]
 
     public init(

@@ -14,16 +14,16 @@ public import Tracing
 /// }
 /// ```
 ///
-/// - **Metrics**: a timer of each write (`storagekit_commit_duration_seconds`) and of its wait for the disk, and every
-///   ``SignalConfiguration/interval`` counters and gauges: group size, checkpoints, bytes of the write-ahead log, the sealing debt, the lag of
-///   projections and of live results, hits of the page cache.
-/// - **Spans**: one of each write (`storage.commit`), a child of the span of the task that called it, from the call to the answer, with the
-///   correlation id as `storagekit.correlation`.
+/// - **Metrics**: a timer for each write (`storagekit_commit_duration_seconds`) and for its wait for the disk, and
+///   every ``SignalConfiguration/interval`` counters and gauges: group size, checkpoints, bytes of the write-ahead log,
+///   the sealing debt, the lag of projections and of live results, hits of the page cache.
+/// - **Spans**: one for each write (`storage.commit`), from the call to the answer, as a child of the calling task's
+///   span, with the correlation id as `storagekit.correlation`.
 /// - **Logs**: a warning for each slow write and each slow read, with the main cause.
 ///
-/// No write waits for it: a write's timing is queued after its answer, and ``run()`` does the rest. Signals that don't fit into the queue are dropped
-/// and counted (`storagekit_dropped_signals_total`). Nothing that is reported contains values of rows; statements are included as written, so bind
-/// values instead of writing them into SQL.
+/// No write waits for it: a write's timing is queued after its answer, and ``run()`` does the rest. Signals that don't
+/// fit into the queue are dropped and counted (`storagekit_dropped_signals_total`). Nothing that is reported contains
+/// values of rows; statements are included as written, so bind values instead of writing them into SQL.
 ///
 /// Isolation: `Sendable`. Call ``run()`` once.
 public final class SignalReporter: Sendable {

@@ -2,7 +2,9 @@ public import Foundation
 public import StorageCore
 internal import Synchronization
 
-/// A clock that only advances when a test moves it: commit times are the same in every run, and a wait ends when the clock is moved to its time.
+/// A clock that moves only when a test moves it.
+///
+/// Commit times are the same in every run, and a wait ends when the clock is moved to its time.
 ///
 /// Isolation: `Sendable`; the time is guarded by a lock.
 public final class ManualClock: StorageClock {
@@ -14,7 +16,9 @@ public final class ManualClock: StorageClock {
 
     private let state: Mutex<State>
 
-    /// - Parameter microseconds: Microseconds since 1970 UTC; 2024-01-01 by default.
+    /// Creates a clock that stays at one time until it is moved.
+    ///
+    /// - Parameter microseconds: The time, in microseconds since 1970 UTC; 2024-01-01 by default.
     public init(microseconds: Int64 = 1_704_067_200_000_000) { state = Mutex(State(microseconds: microseconds)) }
 
     /// The time, in microseconds since 1970 UTC.
@@ -25,7 +29,7 @@ public final class ManualClock: StorageClock {
     /// The number of tasks that wait for a time.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock, forward or back; commit times don't go back with it.
+    /// Moves the clock, forward or, by a negative duration, back; commit times don't go back with it.
     public func advance(by duration: Duration) {
         let microseconds = Int64((duration / .seconds(1) * 1_000_000).rounded())
         let woken = state.withLock { state in
@@ -38,7 +42,9 @@ public final class ManualClock: StorageClock {
         for continuation in woken { continuation.resume() }
     }
 
-    /// - Throws: `CancellationError`.
+    /// Waits until the clock is moved to a time or beyond it.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until time: Date) async throws {
         let id = state.withLock { state in
             state.nextId += 1

@@ -15,9 +15,9 @@ internal import StorageProjections
 /// #expect(try await kit.run() == [])
 /// ```
 ///
-/// The history is written once, with the projection updated in every commit. Then replaying it must produce the same rows: rebuilt twice, in batches
-/// of several sizes, stopped and reopened after each commit, and with every batch undone once before it is applied. Give it a history that inserts,
-/// changes and deletes what the projection reads.
+/// The history is written once, with the projection updated in every commit. Then replaying it must produce the same
+/// rows: rebuilt twice, in batches of several sizes, stopped and reopened after each commit, and with every batch
+/// undone once before it is applied. Give it a history that inserts, changes and deletes what the projection reads.
 public struct ProjectionConformance: Sendable {
     private let projection: any Projection
     private let declare: @Sendable (inout Schema) -> Void
@@ -28,6 +28,8 @@ public struct ProjectionConformance: Sendable {
     /// Power loss isn't tested here, so no write waits for the disk.
     private let config = StorageConfig(durability: .normal)
 
+    /// Creates the check of a projection with a history.
+    ///
     /// - Parameters:
     ///   - declare: Declares what the history needs, without the projection.
     ///   - history: Writes to the store; called once.
@@ -40,6 +42,8 @@ public struct ProjectionConformance: Sendable {
         self.history = history
     }
 
+    /// Writes the history, replays it in several ways, and compares the projection's rows.
+    ///
     /// - Returns: A description of each violation; empty if there is none.
     /// - Throws: What the history or the projection throws.
     public func run() async throws -> [String] {

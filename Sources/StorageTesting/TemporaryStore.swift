@@ -16,6 +16,8 @@ public final class TemporaryStore {
     private let config: StorageConfig?
     private let declare: (inout Schema) throws -> Void
 
+    /// Creates a store in a new temporary folder.
+    ///
     /// - Parameter config: The configuration for opening and reopening the store.
     /// - Throws: As `StorageKit.start` does.
     public init(

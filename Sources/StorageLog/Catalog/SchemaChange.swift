@@ -4,7 +4,7 @@ package enum SchemaChange: Sendable, Equatable {
     /// The entity before it was dropped.
     case tableDropped(CatalogEntity)
     case tableRenamed(from: CatalogEntity, to: CatalogEntity)
-    /// Only constraints, indexes or triggers of the table.
+    /// Only constraints, indexes or triggers of the table have changed.
     case tableRedefined(CatalogEntity)
     case columnAdded(CatalogColumn, of: CatalogEntity)
     case columnDropped(CatalogColumn, of: CatalogEntity)

@@ -129,7 +129,7 @@ enum CommitCodec {
         return (reading, unknown)
     }
 
-    /// - Returns: Nil where the attributes aren't sorted by the bytes of their names, each name once.
+    /// - Returns: Nil if the attributes aren't sorted by the bytes of their names, each name once.
     private static func readMetadata(_ reader: inout ByteReader, fields: UInt8) -> CommitMetadata? {
         func text() -> String { reader.string(atMost: Limits.metadataBytes) }
         var metadata = CommitMetadata()

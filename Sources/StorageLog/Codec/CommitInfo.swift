@@ -1,17 +1,17 @@
 public import Foundation
 internal import StorageCore
 
-/// Who made a commit, with what, and why. Every field is optional.
+/// Who made a commit, with which program, and why. Every field is optional.
 public struct CommitMetadata: Sendable, Hashable {
     /// The person or service that made the changes.
     public var actor: String?
     /// The program, with its version if you like.
     public var app: String?
-    /// Why, in words.
+    /// The reason for the commit, in words.
     public var reason: String?
     /// An identifier that ties this commit to a request, job or message elsewhere.
     public var correlation: String?
-    /// A key under which the same commit is never made twice.
+    /// A key that identifies the commit, so that it is never made twice.
     public var idempotencyKey: String?
     /// Anything else worth keeping with the commit.
     public var attributes: [String: String]
@@ -57,14 +57,14 @@ extension CommitMetadata {
 
 /// The header of a commit: what its events have in common.
 public struct CommitInfo: Sendable, Hashable {
-    /// 1, 2, 3 … without gaps.
+    /// The commit's number: 1, 2, 3 … without gaps.
     public let number: Int64
     /// When the commit was made, in microseconds since 1970 UTC; never less than the previous commit's time. See ``date``.
     public let time: Int64
     /// The clock's reading, in microseconds since 1970 UTC, if it was less than the previous commit's time, which ``time`` then
     /// repeats; nil if it equals `time`.
     public let clock: Int64?
-    /// Who made the commit, with what, and why.
+    /// Who made the commit, with which program, and why.
     public let metadata: CommitMetadata
     /// Parts of the header that a newer version has written, in their stored form.
     let extensions: [UInt8]

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// The decoded events of one segment, or of several merged to one.
+/// The decoded events of one segment, or of several segments merged into one.
 ///
 /// Sound as `@unchecked Sendable`: the decoder fills the memory before other code sees the batch, and nothing writes
 /// to it afterwards.

@@ -24,7 +24,7 @@ final class SegmentDecoder {
     ///
     /// - Parameters:
     ///   - base: The body that this one is compressed against, if any.
-    ///   - last: The position up to which events are wanted; all where nil.
+    ///   - last: The position up to which events are wanted; all if nil.
     func decode(
         body: UnsafeRawBufferPointer, size: Int, base: SegmentBase? = nil, through last: Int64? = nil
     ) throws -> EventBatch {

@@ -16,7 +16,7 @@ internal import StorageCore
 final class Doorbell: Sendable {
     /// Sound as `nonisolated(unsafe)`: it never changes, and only the kernel reads or writes through it.
     private nonisolated(unsafe) let memory: UnsafeMutablePointer<UInt32>
-    /// Nil where the bell is silent.
+    /// Nil if the bell is silent.
     private let descriptor: Int32?
     /// The constant fields of each acknowledgement; nil for a listener.
     private let writing: (durability: StorageConfig.Durability, file: UInt64)?

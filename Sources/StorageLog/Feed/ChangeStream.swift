@@ -1,14 +1,14 @@
 internal import GRDB
 package import StorageCore
 
-/// The changes after a position, commit by commit: those that exist already, then each new one.
+/// The changes after a position, commit by commit: first those that exist already, then each new one.
 ///
 /// Every iteration begins at the same position. It returns each commit once, in order, without a gap between old and
-/// new ones. It reads on demand, so a slow reader blocks no writer and costs no memory; a reader that stops asking
-/// leaves nothing behind.
+/// new ones. It reads on demand, so a slow reader blocks no writer and costs no memory, and a reader may stop at any
+/// time.
 ///
-/// It ends when the store is closed or the reader's task is cancelled. Changes that weren't returned by then come when it is
-/// continued with the last change's token.
+/// It ends when the store is closed or the reader's task is cancelled. To receive the changes that weren't returned by
+/// then, start from the token of the last returned change.
 public struct ChangeStream: AsyncSequence, Sendable {
     public typealias Element = CommitChanges
     let engine: StorageEngine

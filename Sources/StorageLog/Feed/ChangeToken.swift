@@ -45,7 +45,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         self.init(LogHead(position: position, commit: commit, time: time), line: line)
     }
 
-    /// Opaque; made of letters, digits, points and minus signs.
+    /// The token as opaque text of letters, digits, points and minus signs.
     public var text: String {
         let digits = Array("0123456789abcdef".utf8)
         let id = line.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -58,11 +58,15 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
     }
 
+    /// Decodes a token from its ``text``.
+    ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a text that isn't a token.
     public init(from decoder: any Decoder) throws {
         try self.init(text: try decoder.singleValueContainer().decode(String.self))
     }
 
+    /// Encodes the token as its ``text``.
+    ///
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

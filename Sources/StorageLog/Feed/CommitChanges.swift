@@ -1,13 +1,13 @@
-/// The changes of one commit that were requested.
+/// The requested changes of one commit.
 ///
-/// It is the whole commit, unless that has more events than a page may hold: then it comes in consecutive parts, of which only
-/// the first has ``beginsCommit`` and only the last has ``endsCommit``.
+/// They are the whole commit, unless it has more events than a page may hold: then it comes in consecutive parts, of
+/// which only the first has ``beginsCommit`` and only the last has ``endsCommit``.
 public struct CommitChanges: Sendable, Hashable {
     /// The commit.
     public let commit: CommitInfo
     /// The events that match, in order; at least one.
     public let events: [StorageEvent]
-    /// False if an earlier part of the commit came before, or if reading began inside of it.
+    /// False if an earlier part of the commit came before, or if reading began inside the commit.
     public let beginsCommit: Bool
     /// False if more of the commit's events follow.
     public let endsCommit: Bool
@@ -30,7 +30,8 @@ public struct CommitChanges: Sendable, Hashable {
 
 /// A page of changes: whole commits, oldest first.
 public struct ChangePage: Sendable {
-    /// As many commits as have no more events than the limit in total. A commit that alone has more comes in parts, each a page.
+    /// The commits of the page, as many as fit into the limit of events. A commit that alone exceeds it comes in parts,
+    /// each a page.
     public let commits: [CommitChanges]
     /// Where the next page begins, also at the end of the log: later commits follow it.
     public let next: ChangeToken

@@ -16,8 +16,9 @@ public struct CommitReceipt: Sendable, Hashable {
     public let last: Int64
     /// When it was committed, in microseconds since 1970 UTC: exactly what the log holds. See ``date``.
     public let time: Int64
-    /// Whether an earlier write with the same idempotency key made this commit; this one wrote nothing. Two receipts of one commit
-    /// differ in this only, so compare ``commit`` to learn whether they are of the same.
+    /// Whether an earlier write with the same idempotency key made this commit, so that this write changed nothing.
+    /// Receipts of one commit differ only in this property; compare ``commit`` to find out whether two receipts are of
+    /// the same commit.
     public let isDuplicate: Bool
 
     /// The position after which every read sees the changes.

@@ -10,7 +10,7 @@ public final class StorageObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation. A call that is in progress is completed.
+    /// Ends the observation. A call of the observer that is in progress is completed.
     public func cancel() {
         let onCancel = onCancel.withLock { onCancel in
             defer { onCancel = nil }

@@ -35,7 +35,7 @@ package struct PointResolver {
         }
     }
 
-    /// The end of the last commit that isn't later than a time, in microseconds since 1970; 0 where there is none.
+    /// The end of the last commit that isn't later than a time, in microseconds since 1970; 0 if there is none.
     package func position(atOrBefore time: Int64) throws -> Int64 { try index.lastPosition(atOrBefore: time) }
 
     /// - Throws: ``MissingPoint`` with the existing tags.

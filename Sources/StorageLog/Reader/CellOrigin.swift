@@ -8,7 +8,7 @@ public struct CellOrigin: Sendable, Hashable {
     public let position: Int64
     /// The commit of that event: who, when and why.
     public let commit: CommitInfo
-    /// Whether the commit was to be ignored but is the one that inserted the row.
+    /// Whether the value comes from a commit that was to be ignored, because that commit inserted the row.
     public let isIgnored: Bool
 }
 

@@ -1,6 +1,7 @@
-/// A commit of the log: who made it, when and why, the positions of its events, and how many of them match, by table and operation.
+/// A commit of the log: who made it, when and why, the positions of its events, and how many of its events match.
 ///
-/// Made by ``EventLog/commits(_:)``. The header's properties can be read from it: `commit.number`, `commit.metadata`.
+/// The matching events are counted by table and operation. ``EventLog/commits(_:)`` returns summaries. The header's
+/// properties can be read from them: `commit.number`, `commit.metadata`.
 @dynamicMemberLookup
 public struct CommitSummary: Sendable, Hashable {
     /// The number of events by operation.
@@ -12,7 +13,7 @@ public struct CommitSummary: Sendable, Hashable {
         /// The number of deleted rows.
         public var delete = 0
 
-        /// Events of any operation.
+        /// The number of events of all operations.
         public var total: Int { insert + update + delete }
 
         public init() {}

@@ -72,7 +72,7 @@ package final class LogIndex {
         return found
     }
 
-    /// The commit with a number; nil where there is none.
+    /// The commit with a number; nil if there is none.
     package func commit(_ number: Int64) throws -> Commit? {
         guard number >= 1, number <= head.commit,
             let segment = try lastSegment(where: { $0.commits.first <= number }),

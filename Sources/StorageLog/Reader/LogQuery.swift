@@ -4,7 +4,8 @@ internal import StorageCore
 
 /// Which events to read, and in which order.
 ///
-/// Names are compared by their bytes, as SQLite does. A set can hold only one of two names that differ in Unicode's normalisation alone.
+/// Names are compared by their bytes, as SQLite does. A set can hold only one of two names that differ in Unicode's
+/// normalisation alone.
 ///
 /// ```swift
 /// let query = LogQuery(tables: ["users"], actors: ["anna"], dates: yesterday...today)
@@ -13,23 +14,24 @@ internal import StorageCore
 public struct LogQuery: Sendable {
     /// Positions to read; all by default.
     public var positions: ClosedRange<Int64>
-    /// Microseconds since 1970 UTC between which commits were made, both included. See ``dates``.
+    /// The commit times to read, in microseconds since 1970 UTC, both ends included. See ``dates``.
     public var times: ClosedRange<Int64> = Int64.min...Int64.max
-    /// Entities by name; all of users' entities if nil.
+    /// Events of these entities only, by name; nil for all of users' entities.
     public var tables: Set<String>?
     /// Events of these operations only; nil for all.
     public var operations: Set<StorageEvent.Operation>?
-    /// Commits by one of these actors, apps or reasons; any where nil.
+    /// Commits by these actors only; nil for all.
     public var actors: Set<String>?
     /// Commits of these programs only; nil for all.
     public var apps: Set<String>?
     /// Commits with these reasons only; nil for all.
     public var reasons: Set<String>?
-    /// Updates of one of these columns, and inserts and deletes of rows that have it, whatever their value.
+    /// Updates that change one of these columns, and inserts and deletes of rows that have one, whatever its value; nil
+    /// for all.
     public var columns: Set<String>?
     /// Whether to include changes of the store's own entities: of the schema, of tags, notes and operations.
     public var includesSchema: Bool
-    /// Newest first.
+    /// Whether to read the newest events first.
     public var descending: Bool
 
     /// Creates a query; a parameter that is left out restricts nothing: `LogQuery()` reads every event of users, oldest first.
@@ -51,7 +53,8 @@ public struct LogQuery: Sendable {
         self.dates = dates
     }
 
-    /// ``times`` as dates, both included: the date of a commit or receipt finds that commit. nil if every time is wanted.
+    /// ``times`` as dates, both ends included; nil if all times are read. The date of a commit or receipt finds that
+    /// commit.
     public var dates: ClosedRange<Date>? {
         get {
             guard times != Int64.min...Int64.max else { return nil }

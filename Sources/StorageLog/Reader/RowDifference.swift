@@ -11,8 +11,10 @@ public struct RowDifference: Sendable, Hashable {
     /// The row of the first state for a delete; for an update its columns that differ; nil for an insert.
     public let old: [StorageEvent.Field]?
     /// The row of the second state for an insert; for an update its columns that differ, in the order of ``old``; nil
-    /// for a delete. A column that a state doesn't have counts as holding its default there, and is included only if
-    /// the row has another value; it is NULL in ``new`` if it is the second state that doesn't have it.
+    /// for a delete.
+    ///
+    /// A column that only one of the states has counts as holding its default in the other one, and is included only if
+    /// the row has another value. If the second state doesn't have the column, ``new`` holds NULL for it.
     public let new: [StorageEvent.Field]?
 
     package init(

@@ -1,7 +1,7 @@
 public import StorageCore
 
 extension Collection where Element == StorageEvent.Field {
-    /// The value of a column; nil where the column isn't among the fields.
+    /// The value of a column; nil if the column isn't among the fields.
     ///
     /// ```swift
     /// for try await event in storage.log.events() where event.new?["status"] == "open" {

@@ -27,7 +27,7 @@ public struct StorageEvent: Sendable, Hashable {
         }
     }
 
-    /// 1, 2, 3 … without gaps, over the whole store.
+    /// The event's position in the log: 1, 2, 3 … without gaps, over the whole store.
     public let position: Int64
     /// The event's commit.
     public let commit: CommitInfo
@@ -37,9 +37,9 @@ public struct StorageEvent: Sendable, Hashable {
     public let table: String
     /// The row's primary key.
     public let key: [Field]
-    /// The row before a delete, or the columns that an update changed before it; nil for an insert.
+    /// For a delete, the row; for an update, the earlier values of the changed columns; nil for an insert.
     public let old: [Field]?
-    /// The row after an insert, or the columns that an update changed after it; nil for a delete.
+    /// For an insert, the row; for an update, the later values of the changed columns; nil for a delete.
     public let new: [Field]?
     /// Position of the row's previous event; 0 for its first.
     public let previous: Int64
@@ -58,7 +58,7 @@ public struct StorageEvent: Sendable, Hashable {
         self.previous = previous
     }
 
-    /// Whether the change is one of the schema rather than of users' rows.
+    /// Whether the event changed the schema rather than a user's row.
     public var isSchemaChange: Bool { table == CatalogEntity.catalog.name }
 }
 

@@ -5,9 +5,9 @@ public import StorageCore
 /// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these, and
 /// nothing else should.
 ///
-/// An optional embedded value is nil if all its columns are NULL; a non-nil value with only NULL columns is refused. Where a
-/// required property is NULL beside another that isn't, the row, or the version of it, is older than the property, which has
-/// the value that such rows get in a column of their own.
+/// An optional embedded value is nil if all its columns are NULL; a non-nil value with only NULL columns is refused. If
+/// a required property is NULL while another one isn't, the row, or its version, is older than the property, which then
+/// has the value that such rows get in an ordinary column.
 public enum _StorageEmbedding {
     /// Returns the index to use next, and increments it.
     @inlinable public static func next(_ index: inout Int32) -> Int32 {
@@ -162,15 +162,14 @@ public struct _EmbeddedColumns<Value: Embeddable>: Sendable {
     /// - Parameter prefix: The prefix of their names.
     public init(prefix: String) { self.prefix = prefix }
 
-    /// The column of one of its properties. One that can't be determined yields a name that no column has, which is
-    /// refused
-    /// when the query runs.
+    /// The column of one of its properties. For a property that can't be determined, it is a name that no column has,
+    /// which is refused when the query runs.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member> {
         StorageColumn(prefix + (EmbeddedSchema.column(of: path) ?? "?"))
     }
 }
 
-/// The columns of an optional embedded property in a query. They are NULL where the property is nil.
+/// The columns of an optional embedded property in a query. They are NULL if the property is nil.
 @dynamicMemberLookup
 public struct _OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String

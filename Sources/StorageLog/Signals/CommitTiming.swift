@@ -1,6 +1,7 @@
 /// How long one write took, and where the time went.
 ///
-/// The parts ``queue``, ``lock``, ``group``, ``body``, ``projections`` and ``disk`` make up ``duration``, but for some microseconds.
+/// The parts ``queue``, ``lock``, ``group``, ``body``, ``projections`` and ``disk`` add up to ``duration``, except for
+/// some microseconds.
 public struct CommitTiming: Sendable {
     /// What a write spent most of its time on.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -26,25 +27,25 @@ public struct CommitTiming: Sendable {
     public let result: Result<CommitReceipt, any Error>
     /// When the write was called, in microseconds since 1970 UTC by the system's clock.
     public let startMicroseconds: Int64
-    /// From the call to its return.
+    /// The time from the call of the write to its return.
     public let duration: Duration
-    /// The wait for the writer.
+    /// The time that the write waited for the writer.
     public internal(set) var queue = Duration.zero
-    /// The wait for SQLite's lock of the file.
+    /// The time that the write waited for SQLite's lock of the file.
     public internal(set) var lock = Duration.zero
-    /// The other commits of its transaction.
+    /// The time of the other commits of its transaction.
     public internal(set) var group = Duration.zero
-    /// The body of the write, in the run that was committed.
+    /// The time of the write's body, in the run that was committed.
     public internal(set) var body = Duration.zero
     /// Full-text indexes and inline projections.
     public internal(set) var projections = Duration.zero
-    /// COMMIT: appending to the write-ahead log, flushing it, and ``checkpoint``.
+    /// The time of COMMIT: appending to the write-ahead log, flushing it, and ``checkpoint``.
     public internal(set) var disk = Duration.zero
     /// Copying the write-ahead log into the file, as a part of ``disk``.
     public internal(set) var checkpoint = Duration.zero
     /// How many commits shared the transaction.
     public internal(set) var groupSize = 1
-    /// What the observer's `capture` has returned on the task that made the write.
+    /// What the observer's `capture` returned on the task that called the write.
     public internal(set) var captured: (any Sendable)?
 
     init(

@@ -8,7 +8,7 @@ public struct DurationHistogram: Sendable, Hashable {
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// The upper bounds of the buckets. Longer durations are counted only in ``count``.
+    /// The upper bounds of the buckets, from 100 µs to 10 s. Longer durations are counted only in ``count``.
     public static var bounds: [Duration] { nanoseconds.map { .nanoseconds($0) } }
 
     /// The number of durations in each bucket, then the number of those above the last bound.

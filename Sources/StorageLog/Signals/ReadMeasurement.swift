@@ -3,7 +3,7 @@ internal import GRDB
 
 /// Measures one read if there is an observer of slow reads.
 struct ReadMeasurement: Sendable {
-    /// Nil where there is no observer.
+    /// Nil if there is no observer.
     let signals: EngineSignals?
     let threshold: Duration
     let called: ContinuousClock.Instant

@@ -14,16 +14,16 @@ public struct ReadTiming: Sendable {
         case body
     }
 
-    /// From the call to its return.
+    /// The time from the call of the read to its return.
     public let duration: Duration
-    /// The wait for a connection.
+    /// The time that the read waited for a connection.
     public let connection: Duration
     /// The statement that took the most of SQLite's steps, with its parameters as `?`; nil if unknown, as for statements that the
     /// read has discarded.
     public let statement: String?
     /// What it spent most of its time on.
     public let reason: Reason
-    /// Rows that ``statement`` scanned one by one.
+    /// The number of rows that ``statement`` scanned one by one.
     public let scannedRows: Int
 }
 

@@ -9,21 +9,22 @@
 /// They begin at zero when the store is opened and never decrease, except ``waitingCommits`` and ``walPages``. For a store that
 /// is open for reading only they stay at zero.
 public struct StorageCounters: Sendable, Hashable {
-    /// Commits that were made; writes that changed nothing aren't counted.
+    /// The number of commits; writes that changed nothing aren't counted.
     public internal(set) var commits = 0
-    /// Events of these commits.
+    /// The number of events of these commits.
     public internal(set) var events = 0
-    /// Writes that threw, and so changed nothing.
+    /// The number of writes that threw, and so changed nothing.
     public internal(set) var failedCommits = 0
-    /// Transactions of SQLite. Writes of several tasks share them, so ``commits`` divided by this is the size of a group.
+    /// The number of SQLite's transactions. Writes of several tasks share them, so ``commits`` divided by this is the
+    /// average size of a group.
     public internal(set) var transactions = 0
     /// The most commits that shared one transaction.
     public internal(set) var largestGroup = 0
-    /// From the call of each write to its return, including the wait for its turn. Imports and other series of commits aren't
-    /// included.
+    /// How long each write took, from its call to its return, including the wait for its turn. Imports and other series
+    /// of commits aren't included.
     public internal(set) var commitDurations = DurationHistogram()
-    /// How long each transaction's COMMIT took: appending to the write-ahead log, flushing it where durability is full, and
-    /// checkpoints.
+    /// How long each transaction's COMMIT took: appending to the write-ahead log, flushing it if durability is full,
+    /// and checkpoints.
     public internal(set) var diskDurations = DurationHistogram()
     /// The total time that transactions waited for SQLite's lock of the file.
     public internal(set) var lockWait = Duration.zero
@@ -35,15 +36,16 @@ public struct StorageCounters: Sendable, Hashable {
     public internal(set) var walPages = 0
     /// How often a page was found in the writer's cache.
     public internal(set) var pageCacheHits = 0
-    /// How often a page had to be read.
+    /// How often a page wasn't in the writer's cache and had to be read.
     public internal(set) var pageCacheMisses = 0
     /// Runs of segments that were sealed.
     public internal(set) var sealedRuns = 0
-    /// Attempts to seal some in the background that failed: the log stays as it is, and the next commit tries again.
+    /// The number of failed attempts to seal a run in the background: the log stays as it is, and the next commit tries
+    /// again.
     public internal(set) var failedSealings = 0
-    /// The longest time for which sealing one of them blocked the writer.
+    /// The longest time for which sealing a run blocked the writer.
     public internal(set) var longestSealing = Duration.zero
-    /// Writes that wait for their turn now.
+    /// The number of writes that wait for their turn now.
     public internal(set) var waitingCommits = 0
 
     package init() {}

@@ -5,7 +5,7 @@ package struct AdoptionPlan: Sendable {
         package internal(set) var rows: Int64 = 0
         /// The columns of the primary key, in order.
         package internal(set) var key: [String] = []
-        /// Why the table can't have a history; nil where it can.
+        /// Why the table can't have a history; nil if it can.
         package internal(set) var obstacle: Obstacle?
     }
 

@@ -8,13 +8,13 @@ package import StorageLog
 public struct StoreBackup: Sendable, Hashable {
     /// The file.
     public let path: String
-    /// The last position, commit and time (microseconds since 1970 UTC) that the copy holds; 0 in an empty store.
+    /// The last position in the copy; 0 in an empty store.
     public let position: Int64
     /// The number of the last commit in the copy; 0 in an empty store.
     public let commit: Int64
     /// The time of the last commit, in microseconds since 1970 UTC.
     public let time: Int64
-    /// The size of the file.
+    /// The size of the file, in bytes.
     public let bytes: Int64
     /// Whether the copy was checked against its log.
     public let isVerified: Bool

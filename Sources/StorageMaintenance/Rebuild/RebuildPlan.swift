@@ -5,7 +5,7 @@ package import StorageLog
 package struct RebuildPlan: Sendable {
     package struct Table: Sendable {
         package let name: String
-        /// Rows that the table has now; none where it is missing.
+        /// Rows that the table has now; none if it is missing.
         package let rows: Int64
         /// The position that an interrupted rebuild has reached.
         package let resumesAt: Int64

@@ -17,12 +17,12 @@ public struct RebuildProgress: Sendable, Hashable {
     public let completed: Int64
     /// What ``completed`` will be once the tables have caught up with the log.
     public let total: Int64
-    /// Since the rebuild began.
+    /// The time since the rebuild began.
     public let elapsed: Duration
     /// How fast the log is being read; nil before anything can be said.
     public let eventsPerSecond: Double?
 
-    /// What part of the reading is done, from 0 to 1.
+    /// The fraction of the reading that is done, from 0 to 1.
     public var fraction: Double { total > 0 ? min(Double(completed) / Double(total), 1) : 1 }
 
     /// The time that the rest of the reading takes at the current rate; nil before anything can be said.

@@ -3,19 +3,19 @@ internal import StorageHistory
 
 /// What a rebuild did and found.
 public struct RebuildReport: Sendable {
-    /// The rows of each table that was rebuilt.
+    /// The number of rows of each rebuilt table, by its name.
     public internal(set) var rows: [String: Int] = [:]
     /// The last position that the new tables hold.
     public internal(set) var position: Int64 = 0
-    /// How far an interrupted rebuild had come that this one resumed; 0 where it started over.
+    /// The position that an interrupted rebuild had reached and from which this one resumed; 0 if it started over.
     public internal(set) var resumedAt: Int64 = 0
-    /// The first differences between old and new tables, where they were compared.
+    /// The first differences between the old and the new tables, if they were compared.
     public internal(set) var differences: [Difference] = []
     /// How many rows differ altogether.
     public internal(set) var differingRows = 0
     /// Whether the new tables have replaced the old ones.
     public internal(set) var isSwapped = false
-    /// Names of the tables that hold what the old ones held, by entity, or by table of a projection.
+    /// The names of the tables that hold the old rows, by entity or by table of a projection.
     public internal(set) var kept: [String: String] = [:]
 
     mutating func add(_ difference: Difference) {
@@ -29,9 +29,9 @@ public struct RebuildReport: Sendable {
     public struct Difference: Sendable, Hashable, CustomStringConvertible {
         /// How a row differs.
         public enum Kind: String, Sendable {
-            /// The log has the row, and the table hadn't.
+            /// The row is in the log, but wasn't in the table.
             case missing
-            /// The row is in the table, but not in the log.
+            /// The row was in the table, but isn't in the log.
             case extra
             /// A column of the row held something else.
             case different

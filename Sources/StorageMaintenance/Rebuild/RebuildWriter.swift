@@ -17,7 +17,7 @@ struct RebuildWriter {
 
     /// The shadows of these entities.
     ///
-    /// - Throws: ``Outdated`` where one is missing or no longer fits.
+    /// - Throws: ``Outdated`` if one is missing or no longer fits.
     func shadows(_ entities: Set<UInt32>) throws -> [ShadowTable] {
         let shadows = try ShadowTable.load(writer.database).filter { entities.contains($0.entity) }
         guard shadows.count == entities.count, shadows.allSatisfy({ $0.fits(writer.catalog) }) else { throw Outdated() }

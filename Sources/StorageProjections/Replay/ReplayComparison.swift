@@ -1,14 +1,14 @@
 public import StorageLog
 
-/// What two versions of a projection make of the same history.
+/// A comparison of what two versions of a projection derive from the same history.
 public struct ReplayComparison: Sendable {
     /// Where the two began to differ.
     public struct Divergence: Sendable, Hashable {
         /// The first event after which they differ.
         public let position: Int64
-        /// The event's commit; nil where they differ from the very beginning.
+        /// The event's commit; nil if they differ from the very beginning.
         public let commit: CommitInfo?
-        /// Whether that was so already where the range began, which is the position then.
+        /// Whether they differed already at the start of the range; ``position`` is that start then.
         public let isBeforeRange: Bool
     }
 
@@ -16,13 +16,13 @@ public struct ReplayComparison: Sendable {
     public let from: Int64
     /// The last position that was compared.
     public let to: Int64
-    /// Events in the range that either of them reads.
+    /// The number of events in the range that either of them reads.
     public let events: Int
-    /// Where they began to differ; nil where they never did, or where only virtual tables differ, for which SQLite
-    /// doesn't report single changes.
+    /// Where they began to differ; nil if they never did, or if only virtual tables differ, for which SQLite doesn't
+    /// report single changes.
     public let divergence: Divergence?
-    /// The rows that differ in the end, tables by name, rows by key: from the content of the old version to that of
-    /// the new one. No more than were requested.
+    /// The rows that differ in the end, ordered by table name and key: each is a change from the old version's content
+    /// to the new version's. No more than were requested.
     public let differences: [RowDifference]
     /// How many rows differ in the end.
     public let differingRows: Int

@@ -18,7 +18,7 @@ package final class SideBySideReplay {
     private let onlyNew: [String]
 
     /// - Parameter source: A connection of the store, inside a read.
-    /// - Throws: `invalid-argument` where the two have no table in common.
+    /// - Throws: `invalid-argument` if the two have no table in common.
     package init(
         old: any Projection, new: any Projection, of source: Connection, upcasts: [String: Upcast] = [:]
     ) throws {

@@ -33,7 +33,7 @@ package final class RowLayout {
     /// Indices by column id, counted from the lowest one; -1 for other ids.
     private let indices: [Int32]
     private let firstId: UInt32
-    /// What is in the entity's full-text index; nil where it has none.
+    /// What is in the entity's full-text index; nil if it has none.
     package let texts: RowTexts?
 
     /// - Parameter database: A connection that sees the entity's table; it knows the columns' collations.

@@ -52,7 +52,7 @@ package struct ConditionCompiler {
         return .texts(condition)
     }
 
-    /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
+    /// How a column is compared with a constant; nil if its collation isn't one of SQLite's own.
     func reading(_ column: String, _ collation: RowPredicate.Collation? = nil) throws -> ReadingIndex? {
         let columnIndex = try layout.index(named: column)
         guard let collation = collation ?? layout.columns[columnIndex].collation else { return nil }

@@ -1,4 +1,4 @@
-/// What a changed row is to a subscription.
+/// How a changed row affects a subscription.
 public enum SubscriptionEffect: UInt8, Sendable, Hashable {
     /// The row begins to match.
     case enter
@@ -6,6 +6,6 @@ public enum SubscriptionEffect: UInt8, Sendable, Hashable {
     case leave
     /// The row still matches, and a column that the subscription depends on has changed.
     case stay
-    /// It may be any of these, or nothing: only the database knows.
+    /// It may be any of these or nothing; only the database knows which.
     case uncertain
 }

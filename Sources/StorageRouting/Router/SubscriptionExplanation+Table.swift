@@ -21,13 +21,14 @@ extension SubscriptionExplanation {
         public let name: String
         /// The purpose for which the query reads it.
         public package(set) var purpose = Purpose.rows
-        /// The columns by which rows are related, such as `novelistId = id`: that of the table, and that of the rows that they are
-        /// related to. Nil for the query's own rows.
+        /// The columns by which rows are related, such as `novelistId = id`: first this table's column, then that of
+        /// the rows that its rows are related to. Nil for the query's own rows.
         public package(set) var relation: String?
         /// How changes of the table find the query.
         public let tier: Tier
-        /// The parts of the condition that it is found by, such as `status =`, or `novelistId among 20 values` where those are of rows that
-        /// the query holds. Of ``Tier/tracked`` SQL the columns that it has read, or `*` if every column counts.
+        /// The parts of the condition by which changes find the query, such as `status =`, or
+        /// `novelistId among 20 values` if the values are those of rows that the query holds. For ``Tier/tracked`` SQL,
+        /// the columns that it has read, or `*` if every column counts.
         public let anchors: [String]
         /// Why the query runs again after a change that reaches it; nil if the change is applied to the result.
         public package(set) var rerunReason: String?

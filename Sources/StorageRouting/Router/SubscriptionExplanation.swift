@@ -4,7 +4,7 @@
 /// if let explanation = try await directors.live().explain() { print(explanation) }
 /// ```
 ///
-/// prints, of the directors of a country with their films:
+/// prints, for the directors of a country with their films:
 ///
 /// ```
 /// incremental
@@ -26,19 +26,19 @@ public struct SubscriptionExplanation: Sendable, Hashable {
         case tracked
     }
 
-    /// How changes of each table reach the query: first of its own rows, then of related rows. A table that it reads for
-    /// several purposes is listed for each.
+    /// How changes of each table reach the query: first its own table, then those of related rows. A table that it
+    /// reads for several purposes is listed once for each.
     public let tables: [Table]
     /// How changes of the query's own rows find it: the tier of the first of the ``tables``.
     public let tier: Tier
     /// The parts of the condition that the query's own rows are found by, such as `status =`, `age between`, `name like a…`;
     /// for ``Tier/tracked`` SQL the columns that it has read, such as `users.name`, and the tables that it has read as a whole.
     public let anchors: [String]
-    /// For ``Tier/tracked`` SQL, the condition on rows, such as `age >= 18`: changes of other rows don't run it again. Nil if every
-    /// row counts, and for other tiers.
+    /// For ``Tier/tracked`` SQL, the condition on rows, such as `age >= 18`: changes of other rows don't run it again.
+    /// Nil if every row counts, and for other tiers.
     public let rowCondition: String?
-    /// What makes changes slow: a column by which rows of another table are looked up, and that isn't the first of any index,
-    /// so that all rows of the table are read instead.
+    /// What makes changes slow: columns by which rows of another table are looked up, but with which no index begins,
+    /// so that all rows of that table are read.
     public let warnings: [String]
 
     /// How changes of each table reach a query.
@@ -73,7 +73,7 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     public var wakeups: Int { tables.reduce(0) { $0 + $1.wakeups } }
     /// The position of the last change that woke the query.
     public var lastPosition: Int64 { tables.map(\.lastPosition).max() ?? 0 }
-    /// What that change did to the rows that the query looks at.
+    /// What that change did to the rows that the query reads.
     public var lastEffect: SubscriptionEffect? { tables.max { $0.lastPosition < $1.lastPosition }?.lastEffect }
 }
 

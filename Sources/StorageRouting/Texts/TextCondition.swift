@@ -8,7 +8,7 @@ package indirect enum TextCondition: Hashable {
     case any([TextCondition])
     case without(TextCondition, TextCondition)
 
-    /// - Returns: Nil where only the index knows.
+    /// - Returns: Nil if only the index knows.
     init?(_ expression: SearchExpression, _ tokenizer: TextTokenizer) {
         switch expression {
         case .words(var text, let isPrefix):

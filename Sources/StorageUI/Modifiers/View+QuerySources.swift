@@ -3,7 +3,7 @@
     public import SwiftUI
 
     extension EnvironmentValues {
-        /// The providers of query sources that `@Query` finds.
+        /// The registry of providers in which `@Query` finds its sources.
         public var querySourceRegistry: QuerySourceRegistry {
             get { self[QuerySourceRegistryKey.self] ?? .current }
             set { self[QuerySourceRegistryKey.self] = newValue }

@@ -4,7 +4,7 @@
 
     extension View {
         /// Shows an alert when values couldn't be updated, with the reason and the remedy. A dismissed error isn't
-        /// shown again until it was resolved or replaced by another one.
+        /// shown again until it is resolved or replaced by another one.
         ///
         /// - Parameter retry: The button's action; it reloads everything if nil. Views also retry by themselves.
         public func withSubscriptionError(

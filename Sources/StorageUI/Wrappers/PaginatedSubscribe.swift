@@ -14,13 +14,13 @@ public import StorageViews
 /// Button("Next") { Task { await $posts.goToNextPage() } }.disabled(!$posts.hasNextPage)
 /// ```
 ///
-/// The value is the page's rows, the projected value the ``PaginatedQuerySubscription`` that turns pages. Its lifetime is that of a
-/// ``QuerySubscribe``.
+/// The value is the page's rows; the projected value is the ``PaginatedQuerySubscription`` that turns pages. It has the
+/// same lifetime as a ``QuerySubscribe``.
 @MainActor @propertyWrapper
 public struct PaginatedSubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<PaginatedQuerySubscription<Entity>>
 
-    /// Follows the pages of what a query finds; it has no limit and no offset of its own.
+    /// Follows the pages of the rows that a query finds. The query must have no limit and no offset.
     ///
     /// - Parameter start: Whether the first page is available on first access.
     public init(
@@ -34,7 +34,7 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
         _source = StateShim(wrappedValue: source)
     }
 
-    /// Follows the pages of what a query finds among a repository's rows.
+    /// Follows the pages of the rows that a query finds in a repository: of all its rows if `query` is nil.
     public init(
         repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil, pageSize: Int = 20,
         prefetchThreshold: Int = 5, style: PaginatedQuerySubscription<Entity>.Style = .numbered,

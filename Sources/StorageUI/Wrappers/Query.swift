@@ -20,12 +20,13 @@ public import StorageSync
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$chores`) the ``QueryResults`` behind them. The first access finds the source and reads its rows. The
-/// source's provider and the store come from the view's environment (`querySources(_:)`, `databaseContainer(_:)`), elsewhere from the task
-/// (`withQuerySources`, `withDatabaseContainer`); if one is missing, there are no rows, and the projected value's `error` says which.
+/// The value is the rows; the projected value (`$chores`) is the ``QueryResults`` that keeps them up to date. The first
+/// access finds the source and reads its rows. The source's provider and the store come from the view's environment
+/// (`querySources(_:)`, `databaseContainer(_:)`) or, outside of views, from the task (`withQuerySources`,
+/// `withDatabaseContainer`); if one is missing, there are no rows, and the projected value's `error` says which.
 ///
-/// The store's own query type is also named `Query`. In a file that imports only `StorageUI`, which exports everything else, the name refers to this
-/// type; in a file that imports only `StorageKit`, to the store's.
+/// The store's own query type is also named `Query`. In a file that imports only `StorageUI`, which exports everything
+/// else, the name refers to this type; in a file that imports only `StorageKit`, to the store's.
 @MainActor @propertyWrapper
 public struct Query<Element: RegisteredEntity> {
     @StateShim private var source: LazyResults<Element>
@@ -53,7 +54,7 @@ public struct Query<Element: RegisteredEntity> {
     /// The rows of a source that is created here.
     public init(_ source: QuerySource<Element>) { self.init { _ in source } }
 
-    /// The rows of a query, and the remote that they come from.
+    /// The rows of a query, fetched from a remote.
     ///
     /// - Parameter refresh: How the rows are fetched; nil if they are only in the store.
     public init(

@@ -18,24 +18,24 @@ public import StorageViews
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$users`) the ``QuerySubscription`` behind them.
-/// The first access reads them.
+/// The value is the rows; the projected value (`$users`) is the ``QuerySubscription`` that keeps them up to date. The
+/// first access reads them.
 ///
-/// In a SwiftUI view it lives as long as the view is on the screen, and keeps its initial query: give the view an `id` made of the values that the
-/// query depends on. In any other object it lives as long as the object; in an `@Observable` class, mark it `@ObservationIgnored`, because the rows
-/// are observed anyway.
+/// In a SwiftUI view it lives as long as the view is on the screen, and keeps its initial query: give the view an `id`
+/// made of the values that the query depends on. In any other object it lives as long as the object; in an
+/// `@Observable` class, mark it `@ObservationIgnored`, because the rows are observed anyway.
 @MainActor @propertyWrapper
 public struct QuerySubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<QuerySubscription<Entity>>
 
-    /// Follows what a query finds.
+    /// Follows the rows that a query finds.
     ///
     /// - Parameter start: Whether the rows are available on first access.
     public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         _source = StateShim(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
     }
 
-    /// Follows what a query finds among a repository's rows: all of them if there is no query.
+    /// Follows the rows that a query finds in a repository: all its rows if `query` is nil.
     public init(
         repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil,
         start: SubscriptionStart = .automatic

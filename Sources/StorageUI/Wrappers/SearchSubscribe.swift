@@ -15,8 +15,8 @@ public import StorageViews
 /// List(found) { Text($0.name) }.searchable(text: $found.text)
 /// ```
 ///
-/// The value is the rows that were found, the projected value (`$found`) the ``SearchSubscription`` whose text is to be set. Its lifetime is that of
-/// a ``QuerySubscribe``.
+/// The value is the rows that were found; the projected value (`$found`) is the ``SearchSubscription`` whose text you
+/// set. It has the same lifetime as a ``QuerySubscribe``.
 @MainActor @propertyWrapper
 public struct SearchSubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<SearchSubscription<Entity>>
@@ -46,7 +46,7 @@ public struct SearchSubscribe<Entity: RegisteredEntity> {
 
     /// The rows that were found.
     public var wrappedValue: [Entity] { source.subscription.results }
-    /// The subscription whose text is to be set.
+    /// The subscription whose text you set.
     public var projectedValue: SearchSubscription<Entity> { source.subscription }
 }
 

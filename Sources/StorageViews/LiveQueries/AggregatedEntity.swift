@@ -6,7 +6,7 @@ internal import StorageLog
 public struct AggregatedEntity<Entity: Sendable, Value: Sendable>: Sendable {
     /// The entity, with the rows that it includes.
     public var entity: Entity
-    /// The aggregates: that of the only one, or a tuple of all in their order.
+    /// The value of the only aggregate, or a tuple of the values of all aggregates, in their order.
     public var value: Value
 
     package init(_ entity: Entity, _ value: Value) { (self.entity, self.value) = (entity, value) }
@@ -18,7 +18,7 @@ extension AggregatedEntity: Identifiable where Entity: Identifiable {
     public var id: Entity.ID { entity.id }
 }
 
-/// An entity, and what its aggregates were computed from; nil where nothing is related to it.
+/// An entity, and what its aggregates were computed from; nil if nothing is related to it.
 private struct TotalledRow<Entity: RegisteredEntity>: Sendable {
     var entity: Entity
     var totals: [StorageValue]?

@@ -2,7 +2,7 @@ public import StorageCore
 public import StorageLog
 public import StorageRouting
 
-/// What a query finds, kept up to date for any actor.
+/// The result of a query, kept up to date, for use on any actor.
 ///
 /// ```swift
 /// let adults = storage.query(User.self).where { $0.age >= 18 }.orderBy(\.name).limit(50).live()
@@ -11,14 +11,14 @@ public import StorageRouting
 /// ```
 ///
 /// A live query is a description: it costs nothing until one of its sequences is read. Each reader follows the store by
-/// itself, and a commit costs it as much as the changed rows, as with a view. The first value is read on a separate
-/// connection, so that a query over many rows delays no other query.
+/// itself; a commit costs each reader as much as the changed rows, as with a view. The first value is read on a
+/// separate connection, so that a query over many rows delays no other query.
 ///
 /// On the main actor, views such as ``QuerySubscription`` show the same results as observable properties.
 ///
 /// Isolation: `Sendable`; it can be created and read on any actor.
 public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
-    /// Takes errors that don't end a sequence.
+    /// Receives the errors that don't end a sequence.
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
 
     private let readSnapshots: @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>
@@ -59,8 +59,9 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
         readDifferences(nil, onError)
     }
 
-    /// The difference from the state at a position to the current one, and then from each state to the next: for a reader
-    /// that was away, such as a client that lost its connection.
+    /// The difference from the state at a position to the current one, and then from each state to the next.
+    ///
+    /// Use it for a reader that was away, such as a client that lost its connection.
     ///
     /// ```swift
     /// var (users, position) = ([User](), Int64(0))
@@ -72,17 +73,17 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// for try await difference in live.differences(since: position) { difference.apply(to: &users) }
     /// ```
     ///
-    /// If nothing has changed, there is no first difference. The whole result is sent instead of steps if more than 20,000
-    /// events lie between, if the entity has more than 200,000 rows, if its columns have changed, if its rows at that
-    /// position can't be read, or if the log doesn't have the position, for example because the store was restored from a
-    /// backup. So are results that depend on what this reader was shown before: those of a full-text search, and groups
-    /// that are kept without rows or have the order in which they came. A single value, such as a count, is sent as it is.
-    /// So is the result of SQL (`storage.live(tracking:)`).
+    /// If nothing has changed, there is no first difference. The whole result is sent instead of steps if more than
+    /// 20,000 events follow the position, if the entity has more than 200,000 rows, if its columns have changed, if its
+    /// rows at that position can't be read, or if the log doesn't have the position, for example because the store was
+    /// restored from a backup. It is also sent if the result depends on what this reader was shown before: for a
+    /// full-text search, and for groups that are kept without rows or are in the order in which they appeared. A single
+    /// value, such as a count, is always sent as it is, and so is the result of SQL (`storage.live(tracking:)`).
     ///
     /// The first difference costs as much as reading the entity at that position with `asOf`.
     ///
-    /// A position is that of one history: if the store may have been replaced by a restored copy meanwhile, keep a token
-    /// (`storage.changeToken(at:)`) and pass that.
+    /// A position is valid for one history only. If the store may be replaced by a restored copy in the meantime, keep
+    /// a token (`storage.changeToken(at:)`) and pass it instead.
     ///
     /// - Parameters:
     ///   - position: The position of the last difference that was applied.
@@ -91,18 +92,20 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
         since position: Int64, onError: @escaping ErrorHandler = { _ in }
     ) -> LiveSequence<Difference> { readDifferences(.position(position), onError) }
 
-    /// The difference from the state of a token to the current one, and then from each state to the next. The whole result
-    /// is sent if the token belongs to another history than this store's.
+    /// The difference from the state of a token to the current one, and then from each state to the next.
+    ///
+    /// The whole result is sent if the token belongs to another history than this store's.
     ///
     /// - Parameters:
-    ///   - token: That of the position of the last difference that was applied.
+    ///   - token: The token for the position of the last difference that was applied.
     ///   - onError: As for ``differences(onError:)``.
     public func differences(
         since token: ChangeToken, onError: @escaping ErrorHandler = { _ in }
     ) -> LiveSequence<Difference> { readDifferences(.token(token), onError) }
 
-    /// The current result with the changes that are pending, and the result after each change: what
-    /// `storage.optimistically(…)` is about to store is shown before it is stored.
+    /// The current result with the pending changes, and the result after each change.
+    ///
+    /// Changes that `storage.optimistically(…)` is about to store are shown before they are stored.
     ///
     /// ```swift
     /// for try await tasks in storage.query(Task.self).orderBy(\.due).live().optimistic {
@@ -110,10 +113,9 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// }
     /// ```
     ///
-    /// While changes are pending, the query is run again after each change, pending or stored, of the tables that it reads, and
-    /// its result may be the same as before; otherwise it costs what ``snapshots`` does. A full-text search finds rows by the
-    /// texts that are stored, so that it doesn't find new ones.
-    /// All other sequences and views show what is stored, and nothing else.
+    /// While changes are pending, the query runs again after each change, pending or stored, of the tables that it
+    /// reads, and may send the same result again; otherwise it costs as much as ``snapshots``. A full-text search reads
+    /// stored texts only, so it doesn't find new ones. All other sequences and views show only what is stored.
     public var optimistic: LiveSequence<OptimisticValue<Value>> { optimistic { _ in } }
 
     /// The current result with the changes that are pending, and the result after each change, as ``optimistic``.
@@ -128,7 +130,7 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// `description` of the returned explanation lists it table by table: see ``SubscriptionExplanation``. It costs as
     /// much as the first value of ``snapshots``.
     ///
-    /// - Throws: `StorageError` where the query can't be answered, or with `closed`.
+    /// - Throws: `StorageError` if the query can't be answered, or with `closed`.
     public func explain() async throws -> SubscriptionExplanation? { try await explainNode() }
 }
 

@@ -24,13 +24,13 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let read: @Sendable () async throws(StorageError) -> Element?
 
-        /// Returns the next element; nil where the store is closed, or the task is cancelled.
+        /// Returns the next element; nil if the store is closed or the task is cancelled.
         ///
-        /// - Throws: `StorageError` where the query can't be answered: with `invalid-name`, `invalid-query`,
+        /// - Throws: `StorageError` if the query can't be answered: with `invalid-name`, `invalid-query`,
         ///   `invalid-argument` or `not-found`.
         public mutating func next() async throws(StorageError) -> Element? { try await read() }
 
-        /// Returns the next element; nil where the store is closed, or the task is cancelled.
+        /// Returns the next element; nil if the store is closed or the task is cancelled.
         ///
         /// - Throws: As ``next()`` does.
         public mutating func next(

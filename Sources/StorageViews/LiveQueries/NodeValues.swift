@@ -11,7 +11,7 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
 
     /// - Parameters:
     ///   - start: What the first update is applied to.
-    ///   - transform: Applies an update, and returns the value; nil where the update doesn't fit.
+    ///   - transform: Applies an update, and returns the value; nil if the update doesn't fit.
     init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node, from start: State,
         _ transform: @escaping LiveReader<Node, State, Value>.Transform
@@ -46,7 +46,7 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
 
     /// Reads the current state as if rows were stored.
     ///
-    /// - Returns: No value if nothing that the query reads has changed behind a position.
+    /// - Returns: No value if nothing that the query reads has changed after a position.
     private func read(
         _ rows: [OptimisticRow], since position: Int64?
     ) async throws -> (value: Value?, position: Int64) {

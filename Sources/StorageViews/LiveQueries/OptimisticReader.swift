@@ -39,7 +39,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     /// The next step of the reader.
     private enum Step {
         case show(PositionedValue<Value>)
-        /// Reads with changes applied, if anything has changed behind a position; in any case where that is nil.
+        /// Reads with changes applied, if anything has changed after a position; in any case where that is nil.
         case read([OptimisticChangeRegistry.Change], since: Int64?)
         case wait
         case end(Result<Void, StorageError>)
@@ -66,7 +66,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
 
     deinit { state.withLock { $0.follower }?.cancel() }
 
-    /// The next value; nil where the store is closed, or the task is cancelled.
+    /// The next value; nil if the store is closed, or the task is cancelled.
     ///
     /// - Throws: Why the query can't be answered.
     package func next() async throws(StorageError) -> OptimisticValue<Value>? {
@@ -96,7 +96,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
         return nil
     }
 
-    /// - Returns: Nil where nothing that the query reads has changed behind the position.
+    /// - Returns: Nil if nothing that the query reads has changed after the position.
     private func read(
         _ changes: [OptimisticChangeRegistry.Change], since position: Int64?
     ) async throws -> OptimisticValue<Value>? {
@@ -181,7 +181,7 @@ private final class CommitCount: Sendable {
 
 /// The source of an ``OptimisticReader``'s values.
 package struct LiveValueSource<Value: Sendable>: Sendable {
-    /// The next confirmed value; nil where the store is closed.
+    /// The next confirmed value; nil if the store is closed.
     let next: @Sendable () async throws(StorageError) -> PositionedValue<Value>?
     /// Reads the current state as if rows were stored. There is no value if nothing that the last read has read has
     /// changed behind the position, unless that is nil.

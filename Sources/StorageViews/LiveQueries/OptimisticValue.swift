@@ -3,9 +3,9 @@ public import StorageEntities
 
 /// The result of a live query as if pending changes were stored.
 public struct OptimisticValue<Value: Sendable>: Sendable {
-    /// What the query finds with the pending changes.
+    /// The result with the pending changes applied.
     public let value: Value
-    /// The position of the stored state that the pending changes are laid over.
+    /// The position of the stored state to which the pending changes are applied.
     public let position: Int64
     let pending: Set<OptimisticRow.Name>
 

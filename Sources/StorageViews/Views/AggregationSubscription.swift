@@ -12,9 +12,9 @@ public import StorageEntities
 /// let (count, sum, average) = totals.value
 /// ```
 ///
-/// All aggregates of a subscription reflect the same rows. A commit costs what its changed rows cost, however many rows
-/// there are: see ``Aggregate`` for what is kept. If the query has a limit or an offset, only the rows in that window
-/// count, and the database is queried at each change of the rows that the query would find without them.
+/// All aggregates of a subscription reflect the same rows. A commit costs as much as its changed rows, however many
+/// rows there are; see ``Aggregate`` for what is kept. If the query has a limit or an offset, only the rows in that
+/// window count, and each change of the rows that the query would find without them costs a query.
 @MainActor @Observable
 public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>: StorageSubscription {
     /// The value of the only aggregate, or a tuple of all of them in their order. Until it is loaded (see
@@ -54,7 +54,7 @@ public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>:
         subscribers.end()
     }
 
-    /// The value, or why there is none.
+    /// The value, or the error that has prevented reading it so far.
     public var result: Result<Value, StorageError> { result(value) }
 
     /// The value now, and after each change of it.

@@ -8,11 +8,11 @@ public import StorageEntities
 /// print(unread.count)
 /// ```
 ///
-/// A commit costs it what the changed rows cost. Where the query has a limit or an offset, the rows in that window are
-/// counted, by asking the database at each change of the rows that the query would find without them.
+/// A commit costs as much as its changed rows. If the query has a limit or an offset, only the rows in that window are
+/// counted, and each change of the rows that the query would find without them costs a query.
 @MainActor
 public final class CountSubscription<Entity: RegisteredEntity>: AggregationSubscription<Entity, Int> {
-    /// How many rows there are; zero until they were counted, see ``StorageSubscription/isLoading``.
+    /// The number of rows; zero until they have been counted, see ``StorageSubscription/isLoading``.
     public var count: Int { value }
 
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {

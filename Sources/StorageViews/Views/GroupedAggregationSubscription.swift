@@ -13,7 +13,7 @@ public import StorageEntities
 ///
 /// Groups are in SQLite's order of the column, NULL first; a group exists as long as it has a row. Rows are grouped as
 /// by SQLite's `GROUP BY`, with the column's collation: if it considers `a` and `A` equal, the key is that of one of
-/// the group's rows. A change costs its old and its new group.
+/// the group's rows. A change updates only its old and its new group.
 @MainActor @Observable
 public final class GroupedAggregationSubscription<
     Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable
@@ -64,7 +64,7 @@ public final class GroupedAggregationSubscription<
     /// The groups, in the order of the column.
     public var groups: [Group] { state.value }
 
-    /// The value of a group; nil where no row belongs to it.
+    /// The value of a group; nil if no row belongs to it.
     public subscript(key: Key) -> Value? {
         let groups = state.value
         let indexByKey =
@@ -74,7 +74,7 @@ public final class GroupedAggregationSubscription<
         return indexByKey[key].map { groups[$0].value }
     }
 
-    /// The groups, or why there are none.
+    /// The groups, or the error that has prevented reading them so far.
     public var result: Result<[Group], StorageError> { result(state.value) }
 
     /// The groups now, and after each change.
@@ -92,7 +92,7 @@ public final class GroupedAggregationSubscription<
 
 /// One group of a ``GroupedAggregationSubscription``.
 public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What its rows have in the column.
+    /// The value of the column in the group's rows.
     public let key: Key
     /// The value of the only aggregate, or a tuple of all of them in their order.
     public let value: Value

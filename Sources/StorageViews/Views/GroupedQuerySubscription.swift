@@ -13,9 +13,9 @@ public import StorageEntities
 /// }
 /// ```
 ///
-/// Rows are grouped by any property of the entity, also one that is computed from others. In a group they are in the
-/// query's order. A change touches the group that its row was in and the group where it is now; a row that changes its
-/// group moves from one to the other.
+/// Rows are grouped by any property of the entity, including one that is computed from others. In a group they are in
+/// the query's order. A change touches the group that its row was in and the group where it is now; a row that changes
+/// its group moves from one to the other.
 ///
 /// It keeps the index of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
 /// must have no limit and no offset; ``Configuration/maxItemsPerGroup`` limits the rows shown of each group. Only the
@@ -34,11 +34,11 @@ public final class GroupedQuerySubscription<
     public struct Configuration: Sendable {
         /// The order of the groups.
         public var sortGroupsBy: GroupSortOrder
-        /// Whether a group stays after its last row was removed, without rows, as long as the subscription does.
+        /// Whether a group stays, without rows, after its last row was removed, until the subscription ends.
         public var includeEmptyGroups: Bool
         /// Groups that exist from the beginning, even without rows.
         public var fixedGroups: [GroupKey]
-        /// How many rows of a group are shown; all of them where nil. Counts always count all.
+        /// The maximum number of rows that are shown of a group; all if nil. Counts include the rows that aren't shown.
         public var maxItemsPerGroup: Int?
 
         /// Creates a configuration with an order of groups.
@@ -98,19 +98,19 @@ public final class GroupedQuerySubscription<
 
     /// The rows that are shown, by group.
     public var groups: [GroupKey: [Entity]] { table(\.items) }
-    /// How many rows each group has, also those that aren't shown.
+    /// The number of rows of each group, including those that aren't shown.
     public var groupCounts: [GroupKey: Int] { table(\.count) }
     /// The groups in their order.
     public var sortedGroupKeys: [GroupKey] { sections.map(\.key) }
 
     /// The visible rows of a group; empty if the group doesn't exist.
     public func items(in group: GroupKey) -> [Entity] { section(group)?.items ?? [] }
-    /// How many rows a group has, also those that aren't shown.
+    /// The number of rows of a group, including those that aren't shown.
     public func count(in group: GroupKey) -> Int { section(group)?.count ?? 0 }
     /// Whether a group has any rows.
     public func hasItems(in group: GroupKey) -> Bool { count(in: group) > 0 }
 
-    /// The groups, or why there are none.
+    /// The groups, or the error that has prevented reading them so far.
     public var result: Result<[Section], StorageError> { result(sections) }
 
     private func table<Value>(_ value: (Section) -> Value) -> [GroupKey: Value] {

@@ -2,7 +2,7 @@ public import Observation
 internal import StorageCore
 public import StorageEntities
 
-/// One page of the rows that a query finds, live, with the number of all.
+/// One page of the rows that a query finds, live, with the total number of rows.
 ///
 /// ```swift
 /// let page = PaginatedQuerySubscription(storage.query(Post.self).orderBy(\.createdAt, .descending), pageSize: 20)
@@ -11,14 +11,14 @@ public import StorageEntities
 /// ```
 ///
 /// Rows before and after the page are kept ready and up to date, so turning to the next page is immediate, and a row
-/// deleted from this one is replaced without a query. Jumping to a distant page costs what `OFFSET` costs.
+/// deleted from this one is replaced without a query. Jumping to a distant page costs as much as SQL's `OFFSET`.
 @MainActor @Observable
 public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
     /// How pages follow one another.
     public enum Style: Sendable {
-        /// A page is known by its number: page 2 always holds the rows from 2 · `pageSize` on, whichever they are.
+        /// A page is identified by its number: page 2 always holds the rows from 2 · `pageSize` on, whichever they are.
         case numbered
-        /// A page is known by the row that it begins with: rows inserted or deleted before it don't move it.
+        /// A page is identified by its first row: rows inserted or deleted before it don't move it.
         case anchored
         /// The next page is appended to the rows that are shown: one list that grows while the user scrolls.
         case scrolling
@@ -27,9 +27,9 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     private var state = ListState<Entity>()
     /// How many rows a page has.
     public let pageSize: Int
-    /// How near to the end ``item(at:)`` makes more rows ready.
+    /// The number of rows before the end of a scrolling list at which ``item(at:)`` begins to load more.
     public let prefetchThreshold: Int
-    /// Whether pages replace one another, or add up.
+    /// Whether pages replace one another or are appended.
     public let style: Style
     /// How many rows the query finds.
     public private(set) var totalCount = 0
@@ -77,11 +77,11 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     // MARK: The page
 
-    /// The page's rows; in the scrolling style all that were loaded.
+    /// The page's rows; in the scrolling style, all loaded rows.
     public var currentPage: [Entity] { state.value }
     /// How many pages there are.
     public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
-    /// The number of the page, starting at 0; in the scrolling style that of the last page that was loaded.
+    /// The number of the page, starting at 0; in the scrolling style, the number of the last loaded page.
     public var currentPageIndex: Int { (offset + max(state.value.count, 1) - 1) / pageSize }
     /// Whether rows follow after the page.
     public var hasNextPage: Bool { offset + state.value.count < totalCount }
@@ -121,7 +121,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
             .value
     }
 
-    /// Turns to a page by its number, starting at 0: to the first or the last where there is no such page. In the
+    /// Turns to a page by its number, starting at 0; if there is no such page, to the first or the last one. In the
     /// scrolling style, loads the pages up to it. Waits for the first value, and for earlier turns.
     public func goToPage(_ index: Int) async { await turn { $0.page(index) }.value }
 

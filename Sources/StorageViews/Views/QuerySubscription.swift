@@ -10,7 +10,7 @@ public import StorageEntities
 /// for await difference in adults.differences { … }
 /// ```
 ///
-/// A commit costs it what the changed rows cost: a row is inserted or removed at its index, also if the query has a
+/// A commit costs as much as its changed rows: a row is inserted or removed at its index, even if the query has a
 /// limit. Only the database can evaluate your own conditions in SQL and custom collations: with them each change of the
 /// table reloads the rows, and so does each change of another table that such SQL reads.
 @MainActor @Observable
@@ -35,7 +35,7 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
 
     /// The rows, in the query's order.
     public var items: [Entity] { state.value }
-    /// The rows, or why there are none.
+    /// The rows, or the error that has prevented reading them so far.
     public var result: Result<[Entity], StorageError> { result(state.value) }
 
     /// The rows now, and after each change.

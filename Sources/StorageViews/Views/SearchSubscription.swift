@@ -5,7 +5,7 @@ public import StorageEntities
 internal import StorageLog
 public import StorageRouting
 
-/// What a search finds, live: as the text is typed, and as rows change.
+/// The results of a search, live: as the text is typed, and as rows change.
 ///
 /// ```swift
 /// let search = SearchSubscription(storage.query(Article.self), configuration: .fullText())
@@ -16,33 +16,32 @@ public import StorageRouting
 /// A search is run when the text hasn't changed for ``Configuration/debounceInterval``; the last text is always searched
 /// for in the end. Recent texts stay live, so going back to one of them shows its results at once.
 ///
-/// A changed row finds the affected full-text searches by its words, and only those that it matches or matched are run
-/// again: a thousand others cost nothing. Searches in FTS5's own syntax are all run again when a text has changed. A
-/// search in fields uses no index and follows changes like a ``QuerySubscription``; its first results cost a scan of all
-/// rows.
+/// A changed row finds the affected full-text searches by its words, and only those that it matches or matched run
+/// again: a thousand others cost nothing. If a text has changed, all searches in FTS5's own syntax run again. A search
+/// in fields uses no index and follows changes like a ``QuerySubscription``; its first results cost a scan of all rows.
 @MainActor @Observable
 public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscription {
-    /// How a search goes.
+    /// The configuration of a ``SearchSubscription``.
     public struct Configuration: Sendable {
         /// The columns to search; empty to use the entity's full-text index.
         public var searchFields: [String]
-        /// How long the text must rest, in seconds, before it is searched for.
+        /// How long the text must be unchanged, in seconds, before it is searched for.
         public var debounceInterval: TimeInterval
         /// Shorter texts find nothing.
         public var minSearchLength: Int
         /// The maximum number of results.
         public var maxResults: Int
-        /// Whether case matters. Otherwise the letters A to Z are case-insensitive; a full-text index has its own rules.
+        /// Whether case matters. If not, the letters A to Z are case-insensitive; a full-text index has its own rules.
         public var caseSensitive: Bool
-        /// Whether a column must hold the text and nothing else.
+        /// Whether a column's whole value must be the text.
         public var exactMatch: Bool
-        /// Whether results come with a text in which what was found is marked.
+        /// Whether results include a text in which the matches are marked.
         public var highlightMatches: Bool
-        /// How many texts stay live.
+        /// The number of recent texts that stay live.
         public var cachedSearches: Int
-        /// How much columns count in a full-text search, by name.
+        /// The weights of columns in the ranking of a full-text search, by column name.
         public var weights: [String: Double] = [:]
-        /// How the text of a full-text search is read.
+        /// How a full-text search interprets the text.
         public var syntax: SearchSyntax = .simple
 
         /// A search in columns, for words anywhere in them.
@@ -88,13 +87,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         var started = ContinuousClock.now
     }
 
-    /// How it searches.
+    /// The configuration of the search.
     public let configuration: Configuration
     private var text = ""
     private var state = ListState<SearchResult<Entity>>()
-    /// Whether the results of the text are still on their way.
+    /// Whether the results of the text are being loaded.
     public private(set) var isSearching = false
-    /// How many rows fit, with those beyond `maxResults`.
+    /// The number of matching rows, including those beyond `maxResults`.
     public private(set) var resultCount = 0
     /// How long the search took, in seconds.
     public private(set) var searchDuration: TimeInterval = 0
@@ -139,7 +138,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     /// Whether a search is done and has found nothing.
     public var hasNoResults: Bool { hasSearched && !isSearching && resultCount == 0 }
 
-    /// What was found, for each text and after each change.
+    /// The results, for each text and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
         state.readSnapshots(of: self, at: position, isLoaded: hasSearched).map { $0.map(\.entity) }
             .repeated { self.snapshots }

@@ -31,7 +31,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
 
     /// The row.
     public var item: Entity? { state.value.first }
-    /// The row or nil, or the error.
+    /// The row, nil if there is none, or the error that has prevented reading it so far.
     public var result: Result<Entity?, StorageError> { result(item) }
 
     /// The row now, and after each change of it.

@@ -20,15 +20,15 @@ public class StorageSubscription {
     public internal(set) var error: StorageError?
     /// When the value was last updated.
     public internal(set) var lastRefreshTime: Date?
-    /// The position of the log after which the value was as it is.
+    /// The log position that the value reflects.
     public internal(set) var position: Int64 = 0
-    /// Whether it follows the store: until it is cancelled, or the store is closed.
+    /// Whether it follows the store, which it does until it is cancelled or the store is closed.
     public internal(set) var isActive = true
     /// How often its value has been updated.
     @ObservationIgnored public internal(set) var refreshCount = 0
     /// How many seconds the main actor has spent on that.
     @ObservationIgnored private(set) var refreshTime = 0.0
-    /// The seconds that the main actor has spent on each update on average; 0 if it hasn't been updated yet.
+    /// The main actor's average time for an update, in seconds; 0 if the value hasn't been updated yet.
     public var averageRefreshTime: TimeInterval { refreshCount > 0 ? refreshTime / Double(refreshCount) : 0 }
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored private var phase = Phase.unopened
@@ -59,7 +59,7 @@ public class StorageSubscription {
 
     init(_ engine: SubscriptionEngine) { self.engine = engine }
 
-    /// Keeps its node; nil where it has none.
+    /// Keeps its node; nil if it has none.
     var handle: LiveHandle? {
         if case .live(let handle) = phase { handle } else { nil }
     }
@@ -85,15 +85,15 @@ public class StorageSubscription {
         isLoading = false
     }
 
-    /// Ends it: the value stays as it is from here on.
+    /// Ends the view; from then on its value stays as it is.
     public func cancel() {
         if case .retrying(let retry) = phase { retry.cancel() }
         phase = .cancelled
         ended()
     }
 
-    /// How changes of each table reach it, whether it applies them or runs again, which index is missing, and what it
-    /// has cost: see ``SubscriptionExplanation``. Nil if it has no node, or the store can't be read.
+    /// How changes of each table reach the view, whether it applies them or runs again, which index is missing, and
+    /// what it has cost: see ``SubscriptionExplanation``. Nil if the view has no node, or the store can't be read.
     public func explain() async -> SubscriptionExplanation? {
         guard let handle else { return nil }
         // The view's `error` reports why the store can't be read.

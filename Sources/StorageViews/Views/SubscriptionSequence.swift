@@ -1,15 +1,17 @@
 internal import Synchronization
 
-/// The updates of a subscription, for code without a screen. It starts with the current value, keeps the subscription
-/// alive, and ends when that is cancelled, the store is closed, or the reader's task is cancelled. The sequence of a
-/// subscription that has ended is its last value.
+/// The updates of a subscription, for code without a screen.
+///
+/// The sequence starts with the current value and keeps the subscription alive. It ends when the subscription is
+/// cancelled, the store is closed, or the reader's task is cancelled. If the subscription has already ended, the
+/// sequence consists of its last value.
 ///
 /// A slow reader receives all pending updates as one element. Each iterator reads by itself: the first one from the
 /// time the sequence was created, each further one from the time it requests its first element.
 public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?
     private let isRead = IsRead()
-    /// Begins another reader; nil where there can be one only.
+    /// Begins another reader; nil if there can be one only.
     private var begin: (@MainActor @Sendable () -> SubscriptionSequence)?
 
     private final class IsRead: Sendable {

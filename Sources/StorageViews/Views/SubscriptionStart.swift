@@ -9,8 +9,8 @@ public enum SubscriptionStart: Sendable {
     /// Before its initialiser returns, which waits for the database: for a short list that a screen needs at once, and that
     /// an index answers.
     case immediate
-    /// Soon after; it is read on a separate connection, so that a slow query delays no other view. Until then
-    /// ``StorageSubscription/isLoading`` is true.
+    /// Soon after the initialiser returns; it is read on a separate connection, so that a slow query delays no other
+    /// view. Until then ``StorageSubscription/isLoading`` is true.
     case background
 }
 

@@ -39,7 +39,7 @@ final class UpdateSubscribers<Update: ComposableUpdate> {
 
     /// After the end of the view a reader gets what it begins with, and the end.
     ///
-    /// - Parameter first: What to begin with; nil where there is nothing yet.
+    /// - Parameter first: What to begin with; nil if there is nothing yet.
     func add(_ form: Form, startingWith first: Update?) -> PendingUpdate<Update> {
         let pendingUpdate = PendingUpdate<Update>()
         if let first { pendingUpdate.put(first) }

@@ -7,14 +7,14 @@ struct ValueSubscribers<Value: Sendable> {
 
     func send(_ difference: ValueDifference<Value>) { subscribers.send(difference) { difference } }
 
-    /// - Parameter value: What to begin with; nil where there is nothing yet.
+    /// - Parameter value: What to begin with; nil if there is nothing yet.
     func readSnapshots(
         of view: any AnyObject & Sendable, at position: Int64, value: Value?
     ) -> SubscriptionSequence<Value> {
         readDifferences(of: view, at: position, value: value).map(\.new)
     }
 
-    /// - Parameter value: What to begin with; nil where there is nothing yet.
+    /// - Parameter value: What to begin with; nil if there is nothing yet.
     func readDifferences(
         of view: any AnyObject & Sendable, at position: Int64, value: Value?
     ) -> SubscriptionSequence<ValueDifference<Value>> {

@@ -2,7 +2,7 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// A number that is kept of the rows that a query finds: their count, a sum, a mean, the least or the greatest value.
+/// A value computed from the rows that a query finds: their count, or a column's sum, mean, least or greatest value.
 ///
 /// ```swift
 /// let totals = AggregationSubscription(storage.query(Order.self), .count, .sum(\.total), .max(\.createdAt))
@@ -20,18 +20,18 @@ extension Aggregate where Value == Int {
         self.init(term: AggregateTerm(function, column), empty: 0) { try Int(storageValue: $0) }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     public static var count: Aggregate { Aggregate(.count, nil) }
 
-    /// How many rows have a value in a column that isn't NULL.
+    /// The number of rows in which a column isn't NULL.
     public static func count<Column>(
         of column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate { Aggregate(.count, Entity.Record.columns[keyPath: column].name) }
 
-    /// The number of distinct values of a column, NULL not counted. The column's collation decides which texts are
+    /// The number of distinct values of a column, not counting NULL. The column's collation decides which texts are
     /// equal.
     ///
-    /// Keeps a counter for each distinct value.
+    /// It keeps a counter for each distinct value.
     public static func count<Column>(
         distinct column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate { Aggregate(.distinctCount, Entity.Record.columns[keyPath: column].name) }
@@ -44,7 +44,7 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
         }
     }
 
-    /// The sum of a column; zero if there are no values, or both infinities among them, whose sum isn't a number.
+    /// The sum of a column; zero if there are no values, or if they include both infinities, whose sum isn't a number.
     ///
     /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double nearest to
     /// the true sum. SQLite's `sum` rounds at each row, so its result may differ in the last digit. While a sum of
@@ -60,8 +60,9 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 }
 
 extension Aggregate where Value == Double? {
-    /// The mean of a column's values that aren't NULL; nil if there are none. As exact as `sum`. For numbers: for a
-    /// date, as for every text, SQLite uses the number that it begins with.
+    /// The mean of a column's values that aren't NULL; nil if there are none.
+    ///
+    /// It is as exact as `sum`. Use it for numbers: of a date, as of any text, SQLite uses the number at the beginning.
     public static func average<Column>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate {
@@ -78,7 +79,7 @@ extension Aggregate {
         }
     }
 
-    /// The least value of a column that isn't NULL, in SQLite's order; nil where there is none.
+    /// The least value of a column that isn't NULL, in SQLite's order; nil if there is none.
     ///
     /// Some of the least values are kept ready; when all of them are used up, the next ones are read, which an index on
     /// the column makes fast.
@@ -91,7 +92,7 @@ extension Aggregate {
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column?>>
     ) -> Aggregate where Value == Column? { Aggregate(.minimum, Entity.Record.columns[keyPath: column].name) }
 
-    /// The greatest value of a column that isn't NULL, in SQLite's order; nil where there is none. See `min`.
+    /// The greatest value of a column that isn't NULL, in SQLite's order; nil if there is none. See `min`.
     public static func max<Column: Sendable>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate where Value == Column? { Aggregate(.maximum, Entity.Record.columns[keyPath: column].name) }

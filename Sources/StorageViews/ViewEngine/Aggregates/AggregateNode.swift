@@ -259,7 +259,7 @@ extension AggregateNode {
         return update
     }
 
-    /// - Returns: Nil where nothing has changed.
+    /// - Returns: Nil if nothing has changed.
     private func takeWhole() throws -> [AggregateRow]? {
         if let answered {
             guard answered != emitted else { return nil }

@@ -82,7 +82,7 @@ struct AggregatePlan {
 
     /// The key of a changed row's group; groups are sorted by the bytes of their keys. Valid until the next call.
     ///
-    /// - Throws: ``StaleNode`` where a value isn't known.
+    /// - Throws: ``StaleNode`` if a value isn't known.
     func groupKey(of change: ChangedRow, _ image: RowKeys.Image) throws -> UnsafeRawBufferPointer {
         key.removeAll()
         for group in groups {

@@ -3,7 +3,7 @@ internal import StorageLog
 
 /// Makes Swift values of what columns hold, for properties of every kind that an entity can have.
 enum ColumnDecoding {
-    /// - Throws: `invalid-value` where it isn't a value of the type.
+    /// - Throws: `invalid-value` if it isn't a value of the type.
     static func value<Value>(_ stored: StorageValue, as type: Value.Type) throws -> Value {
         if let column = type as? any StorageColumnValue.Type,
             let value = try column.init(storageValue: stored) as? Value

@@ -58,7 +58,7 @@ struct ExactSum {
         additions = 0
     }
 
-    /// The double that is nearest to the sum; nil where infinities of both signs are in it.
+    /// The double that is nearest to the sum; nil if infinities of both signs are in it.
     var value: Double? {
         if positiveInfinities > 0 || negativeInfinities > 0 {
             guard positiveInfinities == 0 || negativeInfinities == 0 else { return nil }

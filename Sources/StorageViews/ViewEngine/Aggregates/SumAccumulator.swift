@@ -57,7 +57,7 @@ final class SumAccumulator: Accumulator {
         }
     }
 
-    /// The sum as a double; nil where it isn't a number.
+    /// The sum as a double; nil if it isn't a number.
     private var real: Double? {
         if reals == nil, let small = Int64(exactly: integers) { return Double(small) }
         var sum = reals ?? ExactSum()

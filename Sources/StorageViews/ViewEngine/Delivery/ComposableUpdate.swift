@@ -2,6 +2,6 @@
 package protocol ComposableUpdate: Sendable {
     /// Appends a later update.
     mutating func append(_ next: Self)
-    /// How many steps it holds; 0 where it doesn't grow.
+    /// How many steps it holds; 0 if it doesn't grow.
     var weight: Int { get }
 }

@@ -74,7 +74,7 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
         return false
     }
 
-    /// Nothing comes behind this.
+    /// Nothing comes after this.
     ///
     /// - Returns: As ``put(_:limit:whole:)`` does.
     @discardableResult

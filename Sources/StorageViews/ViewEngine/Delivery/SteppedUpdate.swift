@@ -12,7 +12,7 @@ package protocol SteppedUpdate: ComposableUpdate {
     var position: Int64 { get set }
     /// Everything, if sent instead of steps.
     var whole: Whole? { get set }
-    /// The steps, in order; from the whole on where there is one.
+    /// The steps, in order; if there is a ``whole``, they continue from it.
     var changes: [Step] { get set }
     /// Why it couldn't be kept up to date; all else is as before.
     var error: StorageError? { get set }

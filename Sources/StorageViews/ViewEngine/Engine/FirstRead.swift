@@ -17,7 +17,7 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
 
     /// - Parameters:
     ///   - rows: What is read as if it were stored.
-    ///   - known: Nothing is read if no row of the node's tables has changed behind this position.
+    ///   - known: Nothing is read if no row of the node's tables has changed after this position.
     func perform(
         on source: any FeedSource, overlaying rows: [OptimisticRow] = [], since known: Int64? = nil
     ) async throws {
@@ -29,7 +29,7 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
         }
     }
 
-    /// Whether a row of the node's tables, or the schema, has changed behind a position.
+    /// Whether a row of the node's tables, or the schema, has changed after a position.
     private func hasChanges(since known: Int64, _ state: FeedState) throws -> Bool {
         guard state.position > known else { return false }
         let names = schema.addingReadTables(to: node.interests).map(\.entity)

@@ -36,7 +36,7 @@ struct RelatedKey {
 
     /// The key that a changed row has, or had.
     ///
-    /// - Throws: ``StaleNode`` where it isn't known.
+    /// - Throws: ``StaleNode`` if it isn't known.
     func key(of change: ChangedRow, _ image: RowKeys.Image) throws -> [UInt8]? {
         guard isKnown, let value = change.value(reading.columnIndex, image) else { throw StaleNode() }
         return key(of: value)
@@ -44,7 +44,7 @@ struct RelatedKey {
 
     /// The value that a changed row has, or had.
     ///
-    /// - Throws: ``StaleNode`` where it isn't known.
+    /// - Throws: ``StaleNode`` if it isn't known.
     func value(of change: ChangedRow, _ image: RowKeys.Image) throws -> StorageValue {
         guard let value = change.value(reading.columnIndex, image) else { throw StaleNode() }
         return value.value()

@@ -79,7 +79,7 @@ package final class RelatedMembership {
     /// With more rows that a condition gives another answer, reading everything again costs less.
     private static var rowLimit: Int { 20_000 }
 
-    /// - Returns: Nil where there are no conditions on related rows.
+    /// - Returns: Nil if there are no conditions on related rows.
     init?(of request: RowRequest, in table: QueryTable) {
         guard !request.relations.isEmpty else { return nil }
         self.table = table

@@ -66,7 +66,7 @@ extension SubscriptionEngine {
         }
     }
 
-    /// Applies what was committed behind `position`, and is part of the step, to a node that isn't known yet.
+    /// Applies what was committed after `position`, and is part of the step, to a node that isn't known yet.
     private func apply(
         from position: Int64, to node: any LiveNode, _ registrations: [Registration], _ snapshot: Snapshot
     ) throws {

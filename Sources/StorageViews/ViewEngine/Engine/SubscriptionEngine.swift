@@ -41,7 +41,7 @@ package actor SubscriptionEngine {
     struct Registration {
         let entity: UInt32
         let token: SubscriptionToken
-        /// Which of the node's interests it is; nil where a change makes the node read everything again.
+        /// Which of the node's interests it is; nil if a change makes the node read everything again.
         let interest: Int?
     }
 

@@ -7,7 +7,7 @@ package struct Interest: Sendable {
     /// The entity's name.
     let entity: String
     let predicate: RowPredicate
-    /// The columns that it shows or sorts by; all of them where nil.
+    /// The columns that it shows or sorts by; all of them if nil.
     let columns: [String]?
     /// Whether it asks the entity's full-text index.
     let searches: Bool
@@ -21,7 +21,7 @@ package struct Interest: Sendable {
     private(set) var relation: String?
     /// The columns by which rows are looked up when something changes.
     private(set) var lookups: [ColumnLookup] = []
-    /// Why the node reads everything again after a change; nil where it applies the change.
+    /// Why the node reads everything again after a change; nil if it applies the change.
     private(set) var rerunReason: String?
     /// Whether the node is given the changes; otherwise any of them makes it read everything again.
     private(set) var isApplied = true

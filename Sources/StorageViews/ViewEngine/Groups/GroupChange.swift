@@ -1,13 +1,14 @@
-/// One step from an old grouped list to a new one. Indexes are those at the moment of the step: apply the
-/// steps of a difference one after another.
+/// One step from an old grouped list to a new one.
+///
+/// Its indexes refer to the list after the steps before it, so apply the steps of a difference in order.
 public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     /// Inserts a group.
     case insertSection(GroupSection<Key, Item>, at: Int)
     /// Removes a group.
     case removeSection(at: Int)
-    /// The group is taken out at `from` and put in at `to`, with its rows.
+    /// Removes the group at `from` and inserts it at `to`, with its rows.
     case moveSection(from: Int, to: Int)
-    /// The group has another number of rows; visible rows are inserted and removed by steps of their own.
+    /// Changes the number of rows in the group; visible rows are inserted and removed by separate steps.
     case count(Int, at: Int)
     /// Inserts a row.
     case insert(Item, at: GroupPath)
@@ -74,6 +75,8 @@ extension GroupChange: Codable where Key: Codable, Item: Codable {
         case insertSection, removeSection, moveSection, count, insert, remove, update, move, at, to, path, toPath
     }
 
+    /// Decodes a step.
+    ///
     /// - Throws: `DecodingError` for a step of another shape.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -10,21 +10,22 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     public let position: Int64
     /// How many rows there are in all groups afterwards.
     public let totalCount: Int
-    /// All groups, if sent instead of single steps: at the beginning, and where there would be too
-    /// many.
+    /// All groups, if sent instead of single steps: at the beginning, and if there would be too many steps.
     public let whole: [GroupSection<Key, Item>]?
-    /// The steps, in order; from the whole list on where there is one.
+    /// The steps, in order; if there is a ``whole`` list, they continue from it.
     public let changes: [GroupChange<Key, Item>]
 
     /// Whether its steps can be applied to a list. Check it if the difference comes from elsewhere, such as a network.
-    /// Costs as much as the number of groups and changes.
+    ///
+    /// It costs as much as the number of groups and changes.
     public func fits(_ sections: [GroupSection<Key, Item>]) -> Bool {
         var counts = (whole ?? sections).map(\.items.count)
         return changes.allSatisfy { $0.isMade(on: &counts) }
     }
 
-    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap. Costs as
-    /// much as the changes, and moving the elements behind them.
+    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap.
+    ///
+    /// It costs as much as the changes and as moving the elements after them.
     public func apply(to sections: inout [GroupSection<Key, Item>]) {
         if let whole { sections = whole }
         for change in changes {
@@ -50,5 +51,5 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
 /// {"position": 1041, "totalCount": 40, "whole": [SECTION, …], "changes": [STEP, …]}
 /// ```
 ///
-/// There is no `whole` where there are only steps.
+/// There is no `whole` if there are only steps.
 extension GroupDifference: Codable where Key: Codable, Item: Codable {}

@@ -4,7 +4,7 @@ public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, 
     public let key: Key
     /// The rows that are shown, in the query's order.
     public internal(set) var items: [Item]
-    /// How many rows it has, also those that aren't shown.
+    /// The number of its rows, including those that aren't shown.
     public internal(set) var count: Int
 
     /// The key of the group.

@@ -12,7 +12,7 @@ package struct GroupSpec<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     package var fixedKeys: [Key]
     /// Whether a group stays when its last row goes.
     package var keepsEmptyGroups: Bool
-    /// How many rows of a group are shown; all of them where nil.
+    /// How many rows of a group are shown; all of them if nil.
     package var limit: Int?
 
     package init(

@@ -1,6 +1,6 @@
 public import StorageCore
 
-/// What changed among the rows that one owner of a list includes.
+/// The changes of the rows that one owner in a list includes.
 public struct IncludedDifference<Child: Sendable>: Sendable {
     /// The owner's index in the new list.
     public let owner: Int
@@ -11,8 +11,9 @@ public struct IncludedDifference<Child: Sendable>: Sendable {
 extension IncludedDifference: Equatable where Child: Equatable {}
 
 extension ListDifference {
-    /// What changed among the included rows of owners that are in both lists: the steps of a sectioned list, in which the owner's
-    /// index is the section.
+    /// The changes of the included rows of owners that are in both lists.
+    ///
+    /// They are the steps of a sectioned list, in which the owner's index is the section.
     ///
     /// ```swift
     /// for try await difference in directors.live().differences {
@@ -22,8 +23,8 @@ extension ListDifference {
     /// }
     /// ```
     ///
-    /// An owner whose rows have changed is an update in the list, with all of its rows; this method finds the steps
-    /// among them, by their ids. For further levels, call it on the difference of an owner.
+    /// If an owner's rows have changed, the list's difference updates the owner with all of its rows; this method finds
+    /// the single steps, by the rows' ids. For further levels, call it on the difference of an owner.
     ///
     /// - Parameters:
     ///   - children: The property that the query includes.

@@ -1,5 +1,6 @@
-/// One step from an old list to a new one. Indexes are those at the moment of the step: apply the steps of a
-/// difference one after another.
+/// One step from an old list to a new one.
+///
+/// Its indexes refer to the list after the steps before it, so apply the steps of a difference in order.
 public enum ListChange<Item: Sendable>: Sendable {
     /// Inserts a row.
     case insert(Item, at: Int)
@@ -39,6 +40,8 @@ extension ListChange: Hashable where Item: Hashable {}
 extension ListChange: Codable where Item: Codable {
     private enum CodingKeys: CodingKey { case insert, remove, update, move, at, from, to }
 
+    /// Decodes a step.
+    ///
     /// - Throws: `DecodingError` for a step of another shape.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -83,9 +86,9 @@ extension ListChange: Codable where Item: Codable {
 public struct ListDifference<Item: Sendable>: Sendable {
     /// The position that the list reflects afterwards.
     public let position: Int64
-    /// The whole list, if sent instead of single steps: at the beginning, and where there would be too many.
+    /// The whole list, if sent instead of single steps: at the beginning, and if there would be too many steps.
     public let whole: [Item]?
-    /// The steps, in order; from the whole list on where there is one.
+    /// The steps, in order; if there is a ``whole`` list, they continue from it.
     public let changes: [ListChange<Item>]
 
     package init(position: Int64, whole: [Item]?, changes: [ListChange<Item>]) {
@@ -95,14 +98,16 @@ public struct ListDifference<Item: Sendable>: Sendable {
     }
 
     /// Whether its steps can be applied to a list. Check it if the difference comes from elsewhere, such as a network.
-    /// Costs as much as the number of changes.
+    ///
+    /// It costs as much as the number of changes.
     public func fits(_ items: [Item]) -> Bool {
         var count = whole?.count ?? items.count
         return changes.allSatisfy { $0.isMade(onCount: &count) }
     }
 
-    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap. Costs as
-    /// much as the changes, and moving the elements behind them.
+    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap.
+    ///
+    /// It costs as much as the changes and as moving the elements after them.
     public func apply(to items: inout [Item]) {
         if let whole { items = whole }
         for change in changes {
@@ -124,5 +129,5 @@ extension ListDifference: Equatable where Item: Equatable {}
 /// {"position": 1041, "whole": [ITEM, …], "changes": [STEP, …]}
 /// ```
 ///
-/// There is no `whole` where there are only steps.
+/// There is no `whole` if there are only steps.
 extension ListDifference: Codable where Item: Codable {}

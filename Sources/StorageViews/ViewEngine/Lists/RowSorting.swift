@@ -53,7 +53,7 @@ struct RowSorting {
         }
     }
 
-    /// The key of a changed row; nil where a value isn't known.
+    /// The key of a changed row; nil if a value isn't known.
     func key(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { key { change.value($0.layoutIndex, image) } }
 
     private func key(_ value: (Term) -> storage_value?) -> [UInt8]? {

@@ -48,7 +48,7 @@ package final class OptimisticChangeRegistry: Sendable {
         for observer in observers { observer() }
     }
 
-    /// The changes of rows in these tables; of all where nil.
+    /// The changes of rows in these tables; of all if nil.
     func changes(of tables: Set<String>?) -> [Change] {
         state.withLock { state in
             guard let tables, !state.changes.isEmpty else { return state.changes }

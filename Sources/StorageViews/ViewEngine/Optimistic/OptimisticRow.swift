@@ -15,7 +15,7 @@ package struct OptimisticRow: Sendable {
     package let name: Name
     let keyColumn: String
     let columns: [String]
-    /// Fills a parameter for each of the columns; nil where the row is going to be deleted.
+    /// Fills a parameter for each of the columns; nil if the row is going to be deleted.
     let write: (@Sendable (RowWriter) throws -> Void)?
 
     /// The row that saving an entity makes.

@@ -78,7 +78,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         [interest] + (membership?.interests(isNarrowed: true) ?? []) + below.flatMap(\.interests)
     }
 
-    /// The condition that a row belongs to a content; nil where it would have too many values for a statement.
+    /// The condition that a row belongs to a content; nil if it would have too many values for a statement.
     private var shown: RowPredicate? {
         guard numbers.count <= Self.longestList else { return nil }
         return .among(column: relation.otherColumn, values)

@@ -1,7 +1,7 @@
 internal import Observation
 public import StorageCore
 
-/// Several live views as one: of a screen that is loading until all of them are there.
+/// Combines several live views, for example those of a screen that shows its rows once all views are loaded.
 ///
 /// ```swift
 /// let open = QuerySubscription(storage.query(Order.self).where { $0.status == "open" })
@@ -17,7 +17,7 @@ public import StorageCore
 /// that is done is always in exactly one of the lists. Code called in the middle of such a turn, such as `onChange` of
 /// `withObservationTracking`, must read again in the next one.
 ///
-/// It retains the views and adds no state to theirs: it is as observable as they are.
+/// It retains the views and has no observable state of its own: reading it observes the views.
 @MainActor
 public final class CombinedSubscription: SubscriptionStatus {
     /// The views.
@@ -45,22 +45,22 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     // MARK: All of them
 
-    /// Whether a value of any view is still on its way.
+    /// Whether any view is loading a value.
     public var isLoading: Bool { subscriptions.contains { $0.isLoading } }
-    /// How many of the views aren't loading, from 0 to 1.
+    /// The fraction of the views that aren't loading, from 0 to 1.
     public var loadingProgress: Double {
         guard !subscriptions.isEmpty else { return 1 }
         return Double(subscriptions.count { !$0.isLoading }) / Double(subscriptions.count)
     }
     /// Whether a view couldn't be kept up to date.
     public var hasErrors: Bool { subscriptions.contains { $0.error != nil } }
-    /// Why views couldn't be kept up to date, in their order.
+    /// The errors of the views that couldn't be kept up to date, in the order of the views.
     public var errors: [StorageError] { subscriptions.compactMap(\.error) }
     /// The first error of a view; nil if there is none.
     public var error: StorageError? { errors.first }
     /// Whether any view follows its store.
     public var isActive: Bool { subscriptions.contains { $0.isActive } }
-    /// The position of the last change of any view. Where all are of one store, all show the state after it.
+    /// The position of the last change of any view. If all views are of one store, they all show the state after it.
     public var position: Int64 { subscriptions.map(\.position).max() ?? 0 }
 
     /// Reloads all views.
@@ -73,16 +73,18 @@ public final class CombinedSubscription: SubscriptionStatus {
     /// Reloads all views.
     public func refresh() async { await refreshAll() }
 
-    /// Ends all views: their values stay as they are from here on.
+    /// Ends all views; from then on their values stay as they are.
     public func cancel() {
         for subscription in subscriptions { subscription.cancel() }
     }
 
     // MARK: Steps
 
-    /// The ``position`` once every view has its first value, and then whenever any of them has changed, each time after
-    /// all of them have. Also when an error appears or disappears. It may be the same position again: after another page
-    /// of a view, or a commit of a store that isn't the one whose position is the highest.
+    /// The ``position`` once every view has its first value, and again whenever any of them has changed, after all of
+    /// them have been updated.
+    ///
+    /// It is also sent when an error appears or disappears. The same position may be sent again: after a view has
+    /// turned to another page, or after a commit of a store other than the one with the highest position.
     public var positions: SubscriptionSequence<Int64> {
         let pendingUpdate = PendingUpdate<ValueDifference<Int64>>()
         subscribers.append(Subscriber(pendingUpdate: pendingUpdate))

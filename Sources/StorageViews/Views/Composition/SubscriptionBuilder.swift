@@ -1,4 +1,4 @@
-/// Lists the views of a ``CombinedSubscription``, with `if`, `switch` and `for` where it takes them.
+/// Builds the list of views of a ``CombinedSubscription``; it supports `if`, `switch` and `for`.
 @resultBuilder
 public enum SubscriptionBuilder {
     /// A single view.

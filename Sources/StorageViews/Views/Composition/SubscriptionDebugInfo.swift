@@ -14,11 +14,11 @@ public struct SubscriptionDebugInfo: Sendable, Identifiable {
     public let isLoading: Bool
     /// When it was registered.
     public let createdAt: Date
-    /// The position after which its value was as it is.
+    /// The log position that its value reflects.
     public let position: Int64
     /// Why its value is out of date; nil if it isn't.
     public let error: StorageError?
-    /// How changes find it, and how often they did; nil where it doesn't follow its store.
+    /// How changes find it, and how often they did; nil if it doesn't follow its store.
     public let explanation: SubscriptionExplanation?
 }
 

@@ -10,12 +10,12 @@ public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
     public let createdAt: Date
     /// How often its value has been updated.
     public let refreshCount: Int
-    /// How many seconds of the main actor that took altogether, without the time of the database.
+    /// The main actor's total time for these updates, in seconds, without the time of the database.
     public let totalRefreshTime: TimeInterval
     /// When its value was last updated.
     public let lastRefreshTime: Date?
 
-    /// In seconds; 0 if it hasn't been updated yet.
+    /// The main actor's average time for an update, in seconds; 0 if the value hasn't been updated yet.
     public var averageRefreshTime: TimeInterval {
         refreshCount > 0 ? totalRefreshTime / Double(refreshCount) : 0
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Knows live views by name without keeping them alive, to see what a program follows and what that costs.
+/// Lists live views by name, without retaining them, to show what a program follows and what that costs.
 ///
 /// ```swift
 /// SubscriptionRegistry.shared.register(users, identifier: "users")
@@ -11,7 +11,7 @@ internal import Foundation
 /// so no timer is needed.
 @MainActor
 public final class SubscriptionRegistry {
-    /// The one that ``SubscriptionFactory`` registers with.
+    /// The registry that ``SubscriptionFactory`` registers views with.
     public static let shared = SubscriptionRegistry()
 
     private struct Entry {
@@ -41,13 +41,13 @@ public final class SubscriptionRegistry {
         return id
     }
 
-    /// Forgets a view, which continues as before.
+    /// Removes a view from the registry; the view continues as before.
     public func unregister(_ id: String) { entries[id] = nil }
 
-    /// The view of this name, if it still lives.
+    /// The view with this name; nil if it was released.
     public func subscription(_ id: String) -> StorageSubscription? { entries[id]?.subscription }
 
-    /// The view of this name, if it still lives and is of this kind.
+    /// The view with this name; nil if it was released or is of another type.
     public func subscription<Subscription: StorageSubscription>(
         _ id: String, as type: Subscription.Type
     ) -> Subscription? { subscription(id) as? Subscription }

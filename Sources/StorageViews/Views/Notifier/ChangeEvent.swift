@@ -7,11 +7,11 @@ public import StorageCore
 /// Values are those of the columns, as the database stores them: `try UUID(storageValue: id)` converts one to its Swift
 /// type.
 public enum ChangeEvent: Sendable, Hashable {
-    /// The row is there now, with these values in all its columns.
+    /// The row was inserted; `newData` holds the values of all its columns.
     case inserted(tableName: String, id: StorageValue, newData: [String: StorageValue], position: Int64)
-    /// The values of these columns have changed.
+    /// The values of the columns in `changes` have changed.
     case updated(tableName: String, id: StorageValue, changes: [String: FieldChange], position: Int64)
-    /// The row was deleted; these were its values.
+    /// The row was deleted; `oldData` holds the values that it had.
     case deleted(tableName: String, id: StorageValue, oldData: [String: StorageValue], position: Int64)
     /// Too many changes to report row by row. Refetch the table's rows.
     ///
@@ -29,7 +29,7 @@ public enum ChangeEvent: Sendable, Hashable {
         }
     }
 
-    /// The row's primary key; nil where the event isn't one of a single row.
+    /// The row's primary key; nil if the event isn't about a single row.
     public var id: StorageValue? {
         switch self {
         case .inserted(_, let id, _, _), .updated(_, let id, _, _), .deleted(_, let id, _, _): id
@@ -37,7 +37,7 @@ public enum ChangeEvent: Sendable, Hashable {
         }
     }
 
-    /// The position of the log that it reflects: that of the row's last event, or that of the state that was looked at.
+    /// The log position that the event reflects: that of the row's last event, or that of the state that was read.
     public var position: Int64 {
         switch self {
         case .inserted(_, _, _, let position), .updated(_, _, _, let position), .deleted(_, _, _, let position),

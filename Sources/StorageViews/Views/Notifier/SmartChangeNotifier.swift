@@ -29,7 +29,8 @@ public struct SmartChangeNotifier: Sendable {
     ///
     /// - Parameters:
     ///   - tableName: The entity's name.
-    ///   - limit: The most events that are kept for a reader, and reported row by row of one commit; at least 2.
+    ///   - limit: The maximum number of events that are kept for a reader, and of events reported row by row for one
+    ///     commit; at least 2.
     /// - Throws: `not-found` for an unknown entity, `invalid-name` for an unknown column, `invalid-argument` for a
     ///   table whose primary key isn't one column, and for a filter by a query of another entity.
     public func events(
@@ -40,8 +41,8 @@ public struct SmartChangeNotifier: Sendable {
 
     /// The changes of an entity's rows that are committed after this call.
     ///
-    /// - Parameter limit: The most events that are kept for a reader, and reported row by row of one commit; at least
-    ///   2.
+    /// - Parameter limit: The maximum number of events that are kept for a reader, and of events reported row by row
+    ///   for one commit; at least 2.
     /// - Throws: `invalid-name` for an unknown column, `invalid-argument` for a filter by a query of another entity.
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000

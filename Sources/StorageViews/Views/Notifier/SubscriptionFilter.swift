@@ -4,8 +4,8 @@ internal import StorageRouting
 
 /// Which changes of a table a ``SmartChangeNotifier`` reports.
 ///
-/// All but ``custom(_:)`` are conditions that are indexed: a filter costs nothing for changes that don't affect it,
-/// however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
+/// All filters but ``custom(_:)`` are indexed: a filter costs nothing for changes that don't affect it, however many
+/// there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
 /// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may represent a change that does.
 public struct SubscriptionFilter: Sendable {
     enum Kind: Sendable {

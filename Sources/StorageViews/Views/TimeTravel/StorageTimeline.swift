@@ -6,8 +6,8 @@ public import StorageLog
 
 /// A moving point in a store's history, with the views that show it.
 ///
-/// Views of its queries are created like the store's, and use the same operators. Moving forward costs what the events
-/// cost; moving back reloads views. Historical tables are built in a temporary database, for the entities that views
+/// Views of its queries are created and kept up to date like the store's. Moving forward costs as much as the events;
+/// moving back reloads the views. Historical tables are built in a temporary database, for the entities that views
 /// read.
 ///
 /// Isolation: an actor; one move after another.
@@ -44,14 +44,14 @@ public actor StorageTimeline {
         }
     }
 
-    /// The position that views show; where they follow the store, its last one.
+    /// The position that views show; while they follow the store, the store's last position.
     public nonisolated var position: Int64 { source.isLive ? engine.committed.position : source.position }
     /// Whether it has reached the end and follows the store.
     public nonisolated var isLive: Bool { source.isLive }
 
-    /// Goes to the end of the next commit.
+    /// Moves to the end of the next commit.
     ///
-    /// - Returns: The commit; nil where there is no further one.
+    /// - Returns: The commit; nil if there is no further one.
     /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepForward() async throws -> CommitInfo? {
@@ -76,8 +76,7 @@ public actor StorageTimeline {
         }
     }
 
-    /// Goes to a point, before or behind this one.
-    ///
+    /// Moves to a point, before or after the current one.
     ///
     /// - Throws: `StorageError` with `not-found` for a point that isn't in the log.
     public func move(to point: StoragePoint) async throws {
@@ -87,11 +86,11 @@ public actor StorageTimeline {
 
     /// Plays the history to the end of the log, and then follows the store. It stops early if the task is cancelled.
     ///
-    /// Other moves may come between its own: it continues from where they lead, and ends if that is the store's present.
+    /// Other moves may happen while it plays: it continues from the point that they reach, and ends if they reach the
+    /// present.
     ///
     /// - Parameter watch: Called with each commit when views show it.
     /// - Throws: `CancellationError`; `StorageError`, for example with `closed`.
-    ///
     public func play(
         _ pace: Pace, _ watch: @escaping @Sendable (CommitInfo) async -> Void = { _ in }
     ) async throws {
@@ -119,7 +118,7 @@ public actor StorageTimeline {
         }
     }
 
-    /// Goes to the end of the log, and follows the store from there on.
+    /// Moves to the end of the log, and follows the store from there on.
     public func goLive() async {
         await subscriptions.runExclusively { source.goLive() }
         await show()
