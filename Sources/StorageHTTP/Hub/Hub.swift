@@ -25,9 +25,9 @@
         /// - Parameters:
         ///   - url: The hub's address; the protocol's paths are appended to it.
         ///   - client: The connections, with TLS and proxy settings.
-        ///   - token: Called before each request; returns nil while no user is signed in. If the hub rejects a token,
-        ///     engines wait for another one: until `retryNow()`, or the next use. A call that takes longer than 30
-        ///     seconds is cancelled and no longer waited for: the request fails, and is retried with another call.
+        ///   - token: Returns the token, or nil while no user is signed in; called before each request. If the hub
+        ///     rejects a token, engines wait for another one, until `retryNow()` or the next use. A call that takes
+        ///     longer than 30 seconds is cancelled and abandoned: the request fails, and is retried with another call.
         /// - Throws: `StorageError` with `invalid-argument` for anything but an http or https URL without user, query
         ///   and fragment.
         public init(

@@ -134,7 +134,7 @@
     // MARK: Streams
 
     extension HubCollection {
-        /// Returns a document's current state, and its state after each change. It ends with the errors of
+        /// Returns a stream of a document's current state, and its state after each change. It can throw the errors of
         /// ``getDocument(id:)``.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
             AsyncThrowingStream { continuation in
@@ -158,10 +158,10 @@
             }
         }
 
-        /// Returns documents that are created or changed from the call on, and ids of those that are deleted.
+        /// Returns streams of the documents created or changed after the call, and of the ids of deleted ones.
         ///
-        /// The call asks the hub for its position. A change that it commits at the same time, before it answers, may be
-        /// missing.
+        /// They begin at the hub's position, which the call requests. A change that the hub commits before it answers
+        /// may be missing.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) {

@@ -36,10 +36,9 @@
         /// Header fields for each request, such as `Authorization`. They are sent only to the base URL's scheme, host
         /// and port.
         ///
-        /// The argument says whether the previous fields were just refused with 401: the request is repeated once if
-        /// the closure then returns others. An error ends the request: throw ``RemoteError/unauthorized`` if there are
-        /// no credentials. A call that takes longer than ``timeout`` is cancelled and no longer waited for, which ends the
-        /// request, too.
+        /// The argument says whether the previous fields were just refused with 401; if the closure then returns
+        /// others, the request is repeated once. Throw ``RemoteError/unauthorized`` if there are no credentials. A call
+        /// that takes longer than ``timeout`` is cancelled and abandoned, which also ends the request.
         ///
         /// - Throws: Any error, which ends the request.
         public var headers: @Sendable (_ wereRefused: Bool) async throws -> [String: String]
@@ -47,18 +46,18 @@
         public var saveMethod = "PUT"
         /// Whether documents are saved at their collection's URL, as services with `POST` expect, instead of their own.
         public var savesAtCollection = false
-        /// The method that changes fields of a document; null removes one. Nil if the service can't: documents are then
-        /// fetched, changed and saved as a whole.
+        /// The method that changes fields of a document; a field set to null is removed. Nil if the service can't
+        /// change fields: documents are then fetched, changed and saved as a whole.
         public var updateMethod: String? = "PATCH"
         /// The content type of an update.
         public var updateContentType = "application/merge-patch+json"
         /// The method that deletes a document.
         public var deleteMethod = "DELETE"
-        /// The header field for the key of a write, such as `Idempotency-Key`, if the service applies repeated writes
-        /// with the same key once. Nil if it doesn't.
+        /// The header field for the key of a write, such as `Idempotency-Key`, for a service that applies repeated
+        /// writes with the same key only once. Nil for any other service.
         public var idempotencyHeader: String?
         /// Whether the service supports `If-Match` and `If-None-Match: *` with its documents' entity tags (`ETag`).
-        /// Writes with a precondition then can't overwrite anything.
+        /// Writes with a precondition then can't overwrite changes by others.
         public var usesEntityTags = false
         /// How the pages of a collection refer to one another.
         public var pagination = RESTPagination.link
@@ -72,12 +71,12 @@
         public var pollingInterval: Duration?
         /// The path of a document relative to the base URL. `COLLECTION/ID` by default, with the id percent-encoded.
         public var documentPath: @Sendable (_ collection: String, _ id: String) -> String
-        /// The reason shown for a parked write, derived from the body of the answer. By default only the status, since
-        /// bodies may contain confidential data.
+        /// The reason shown for a parked write, derived from the body of the answer. By default, it is only the status,
+        /// since bodies may contain confidential data.
         public var rejectionReason: (@Sendable (_ status: Int, _ body: Data) -> String?)?
-        /// The time limit of a request, up to the last byte. It begins when ``headers`` has returned.
+        /// The time limit of a request, from the return of ``headers`` to the last byte.
         public var timeout = Duration.seconds(30)
-        /// The maximum size of an answer's body, in bytes; of a page if there are several.
+        /// The maximum size of an answer's body, in bytes; if there are several pages, of each page.
         public var maximumBytes = 16 << 20
         /// The connections.
         public var client = HTTPRemoteClient.shared

@@ -18,9 +18,9 @@
         /// Creates a mapping with a closure.
         public init(_ items: @escaping @Sendable (QueryBuilder) throws -> [URLQueryItem]) { self.items = items }
 
-        /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and
-        /// `[containsAny]` for the others, with comma-separated lists; `sort=-a,b` for orders and `limit=20`. Cursors
-        /// and limits to the last documents throw `invalid-argument`.
+        /// Writes `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`,
+        /// `[contains]` and `[containsAny]` for other comparisons, with comma-separated lists; `sort=-a,b` for orders;
+        /// and `limit=20`. Cursors and limits to the last documents throw `invalid-argument`.
         public static let brackets = RESTQueryMapping { query in
             var items: [URLQueryItem] = []
             var sort: [String] = []

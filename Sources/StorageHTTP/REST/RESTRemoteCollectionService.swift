@@ -11,8 +11,8 @@
     /// ```
     ///
     /// ``RESTConfiguration`` describes the service and the meaning of its answers. Documents are JSON objects as their
-    /// `Codable` conformances write them; dates are text, such as `2026-01-15 10:00:00.123`, and numbers are read as
-    /// seconds since 2001.
+    /// `Codable` conformances write them. Dates are written as text, such as `2026-01-15 10:00:00.123`; dates that are
+    /// numbers are read as seconds since 2001.
     ///
     /// Streams poll every ``RESTConfiguration/pollingInterval``, with the last answer's entity tag if that was a single
     /// page.
@@ -41,8 +41,8 @@
 
         /// Fetches every document, page by page.
         ///
-        /// - Throws: ``RemoteError`` for an answer with a meaning to engines; ``HTTPRemoteError`` for any other
-        ///   failure; `CancellationError`.
+        /// - Throws: ``RemoteError`` for an answer that determines what an engine does next; ``HTTPRemoteError`` for
+        ///   any other failure; `CancellationError`.
         public func getCollection() async throws -> [T] { try await fetch(try documents.collection(), []) }
 
         /// Fetches the documents that match a query.
@@ -74,16 +74,16 @@
         /// - Throws: As ``getCollection()``.
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
-        /// Returns a document's current state, and each change found by polling; ends after the first without a polling
-        /// interval.
+        /// Returns a stream of a document's current state and each change found by polling. Without a polling interval,
+        /// it ends after the current state.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
 
-        /// Returns the changes found by polling; nothing without a polling interval.
+        /// Returns streams of the changes found by polling; without a polling interval, they report nothing.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [] } }
 
-        /// Returns the changes found by polling a query; nothing without a polling interval.
+        /// Returns streams of the changes found by polling a query; without a polling interval, they report nothing.
         public func streamCollectionUpdates(query: QueryBuilder) -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [self] in documents.configuration.queryMapping == nil ? [] : try items(of: query) } }

@@ -32,8 +32,8 @@
 
         /// Fetches a document.
         ///
-        /// - Throws: ``RemoteError/notFound`` if there is none; ``RemoteError`` for another answer with a meaning to
-        ///   engines; ``HTTPRemoteError`` for any other failure; `CancellationError`.
+        /// - Throws: ``RemoteError/notFound`` if there is none; ``RemoteError`` for another answer that determines what
+        ///   an engine does next; ``HTTPRemoteError`` for any other failure; `CancellationError`.
         public func getDocument(id: String) async throws -> T { try await documents.get(id) }
         /// Creates or replaces a document.
         ///
@@ -52,8 +52,8 @@
         /// - Throws: As ``getDocument(id:)``.
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
-        /// Returns a document's current state, and each change found by polling; ends after the first without a polling
-        /// interval.
+        /// Returns a stream of a document's current state and each change found by polling. Without a polling interval,
+        /// it ends after the current state.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
     }
 #endif

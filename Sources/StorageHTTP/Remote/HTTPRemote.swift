@@ -10,13 +10,14 @@
     ///
     /// Fetching works as follows:
     ///
-    /// - Requests use `GET`. An answer with status 200 or 203 contains rows, any other is an ``HTTPRemoteError``.
+    /// - Requests use `GET`. An answer with status 200 or 203 contains rows; any other throws an ``HTTPRemoteError``.
     /// - If the last answer had an `ETag` or a `Last-Modified`, the request has `If-None-Match` or `If-Modified-Since`,
     ///   and 304 means that nothing has changed. An answer of several pages, or one after a redirect, is always
     ///   requested in full: its validator would cover only a part of it.
     /// - Further pages come from the URL in `Link: <…>; rel="next"` (RFC 8288), each in a commit of its own.
-    /// - At most five redirects are followed, none from https to http. Your headers aren't sent to another scheme, host
-    ///   or port, except `Accept`; once dropped, they aren't added again. A next page elsewhere is refused.
+    /// - At most five redirects are followed, none from https to http. Except for `Accept`, your headers aren't sent to
+    ///   another scheme, host or port; once dropped, they aren't added again. A next page at another scheme, host or
+    ///   port is refused.
     /// - Bodies are transferred uncompressed (`Accept-Encoding: identity`), so that limits apply to the transferred
     ///   bytes.
     ///

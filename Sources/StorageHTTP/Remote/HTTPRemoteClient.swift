@@ -15,10 +15,10 @@
     /// let tasks = HTTPRemote("https://tasks.internal/all", client: client)
     /// ```
     ///
-    /// It isn't an `HTTPClient`, because a remote's guarantees depend on settings that can't be read from such a
-    /// client. Whatever the configuration says, this one doesn't follow redirects by itself, as `HTTPClient` would send
-    /// all but four headers to another host. It doesn't decompress bodies, which may be a thousand times larger then.
-    /// And it doesn't retry connecting, because the source does that with back-off.
+    /// It isn't an `HTTPClient`, because a remote's guarantees depend on settings that can't be read from one. Whatever
+    /// the configuration says, this client doesn't follow redirects by itself, since `HTTPClient` would send all but
+    /// four headers to another host; it doesn't decompress bodies, which could then be a thousand times larger; and it
+    /// doesn't retry connecting, since the source does that with back-off.
     ///
     /// Connections are closed when the last reference to the client is released. Keep it as long as its remotes are in
     /// use: each client has its own connections.

@@ -25,7 +25,7 @@
             public static let untrusted = Code("untrusted")
             /// The connection ended before the answer was complete.
             public static let cutOff = Code("cut-off")
-            /// Connecting, or the whole request, exceeded its time limit, or the closure with its credentials did.
+            /// Connecting, the whole request, or the closure that returns credentials exceeded its time limit.
             public static let timedOut = Code("timed-out")
             /// The body is longer than ``HTTPRemote/maximumBytes``.
             public static let tooLarge = Code("too-large")
@@ -45,7 +45,7 @@
         public let message: String
         /// What to do about it, in one sentence.
         public let remedy: String
-        /// The answer's status; nil if there was none, or it wasn't the problem.
+        /// The answer's status; nil if there was no answer, or its status wasn't the problem.
         public let status: Int?
         /// The delay that the server requests, at most a year; nil if there is none.
         public let retryAfter: Duration?

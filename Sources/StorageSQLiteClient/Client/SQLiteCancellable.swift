@@ -5,6 +5,6 @@
 /// observation.cancel()
 /// ```
 public protocol SQLiteCancellable: Sendable {
-    /// Ends it. Calling it again has no effect.
+    /// Ends the activity. Calling it again has no effect.
     func cancel()
 }

@@ -1,10 +1,11 @@
 internal import Foundation
 
 extension SQLiteClient {
-    /// Returns the path for a database: in a program in the user's data folder (`~/.local/share` on Linux), in tests
-    /// and previews a unique file in the temporary folder.
+    /// Returns a path for the database's file.
     ///
-    /// Creates the folder if it is missing, but not the file. A `\.databasePath` dependency takes precedence.
+    /// In a program it is in the user's data folder (`~/.local/share` on Linux), in tests and previews a unique file in
+    /// the temporary folder. Creates the folder if it is missing, but not the file. A `\.databasePath` dependency takes
+    /// precedence.
     ///
     /// - Parameters:
     ///   - fileName: A name without a slash.

@@ -13,12 +13,12 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Bodies are synchronous, because the engine's connection is blocked meanwhile: do anything slow, such as a request,
-/// before or after them. Bodies of `read` see a single state of the database, those of `write` are one transaction.
+/// Bodies are synchronous, because they block the engine's connection: do anything slow, such as a network request,
+/// before or after them. A body of `read` sees a single state of the database; a body of `write` is one transaction.
 ///
 /// Isolation: `Sendable`; copies share the database.
 public struct SQLiteClient: Sendable {
-    /// A body as an engine sees it: `read` and `write` pass its result around it.
+    /// A body as an engine sees it: it returns nothing, because `read` and `write` keep its result themselves.
     ///
     /// - Throws: Any error, which rolls the transaction back.
     public typealias Body = @Sendable (SQLiteTransaction) throws -> Void
@@ -88,8 +88,8 @@ public struct SQLiteClient: Sendable {
 extension SQLiteClient {
     /// Reads a single state of the database.
     ///
-    /// - Throws: Errors of the body, ``SQLiteClientError`` with `read-only` if it tries to change something,
-    ///   `cancelled` if the task is.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `read-only` if it tries to change something,
+    ///   `cancelled` if the task is cancelled.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
@@ -103,7 +103,7 @@ extension SQLiteClient {
     /// database.
     ///
     /// - Throws: Errors of the body; ``SQLiteClientError`` with `busy` if another connection holds the lock for too
-    ///   long, `cancelled` if the task is: nothing is changed then.
+    ///   long, `cancelled` if the task is cancelled: nothing is changed then.
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
@@ -160,7 +160,7 @@ extension SQLiteClient {
     /// of the same database take place in the same transaction. The body may await; it holds a reading connection until
     /// it returns. Prefer a synchronous body, which holds it for no longer than needed.
     ///
-    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is cancelled.
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -169,13 +169,14 @@ extension SQLiteClient {
 
     /// Changes the database with an asynchronous body; see ``read(isolation:_:)``.
     ///
-    /// It holds the writer until the body returns, so that all other writers wait. Prefer a synchronous body.
+    /// The body holds the writer until it returns, so all other writers wait. Prefer a synchronous body.
     ///
     /// Inside a writing body, other bodies of the same database take part in its transaction. If one throws, only that
     /// one is rolled back, whether or not the error leaves the outer body. Concurrent ones wait for each other, so one
     /// must not wait for a writing task that was started beside it.
     ///
-    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is: nothing is changed then.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is cancelled: nothing is
+    ///   changed then.
     @discardableResult
     public func write<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -192,7 +193,7 @@ extension SQLiteClient {
     /// Names are compared as SQLite does, ignoring the case of ASCII letters. Tables that don't exist yet may be named.
     ///
     /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside an asynchronous body of the same database,
-    ///   `closed` if the database is, `cancelled` if the task is.
+    ///   `closed` if the database is closed, `cancelled` if the task is cancelled.
     public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
         // An engine with one connection would wait for the body.
         if HeldTransaction.current(of: identity())?.isOpen == true { throw SQLiteClientError.observesInside }
@@ -201,10 +202,10 @@ extension SQLiteClient {
 
     /// Calls a closure after later commits that change one of these tables.
     ///
-    /// Calls don't overlap; commits during a call are followed by one more.
+    /// Calls don't overlap: all commits during a call are followed by one further call.
     ///
     /// - Returns: The observation, which ends with `cancel()`, or when the last reference to it is released.
-    /// - Throws: As ``observeTables(_:)``.
+    /// - Throws: The errors of ``observeTables(_:)``.
     public func observeTables(
         _ tables: Set<String>, _ onChange: @escaping @Sendable () -> Void
     ) async throws -> any SQLiteCancellable {

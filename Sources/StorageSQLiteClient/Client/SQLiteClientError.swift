@@ -51,7 +51,7 @@ public struct SQLiteClientError: Error, Sendable {
     public let message: String
     /// What to do about it, in one sentence.
     public let remedy: String
-    /// SQLite's extended result code, where SQLite reported it.
+    /// SQLite's extended result code; nil if SQLite reported none.
     public let resultCode: Int32?
     /// The underlying error.
     public let cause: (any Error)?
@@ -79,7 +79,7 @@ extension SQLiteClientError {
             remedy: "Name the column in the query, or rename it there with AS.")
     }
 
-    /// The error for an SQLite result code.
+    /// Returns the error for an SQLite result code.
     ///
     /// - Parameters:
     ///   - resultCode: The extended result code.

@@ -7,8 +7,8 @@
     /// try await database.write { db in try item.insert(db) }
     /// ```
     ///
-    /// For a store it isn't GRDB's own writer, which would bypass the log: `write` is a commit, captured like any
-    /// other.
+    /// The database of a store isn't GRDB's own writer, which would bypass the log: each `write` is a commit, captured
+    /// like any other.
     public protocol SQLiteDatabase: Sendable {
         /// Reads a single state of the database.
         ///
@@ -16,7 +16,7 @@
         func read<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result
-        /// Changes the database: everything the body does or, if it throws, nothing.
+        /// Changes the database: everything the body does is committed or, if it throws, nothing.
         ///
         /// - Throws: Errors of the body; ``SQLiteClientError``.
         @discardableResult

@@ -33,7 +33,7 @@ public struct SQLiteRow {
 
     /// Returns a column's value, by index.
     ///
-    /// - Throws: `StorageError` with `invalidValue` if the column contains something else.
+    /// - Throws: `StorageError` with `invalidValue` if the column's value isn't of this type.
     public func value<Value: StorageColumnValue>(_ type: Value.Type, at index: Int) throws -> Value {
         try reader.read(type, at: Int32(index))
     }
@@ -41,7 +41,7 @@ public struct SQLiteRow {
     /// Returns a column's value, by name.
     ///
     /// - Throws: ``SQLiteClientError`` with `column` if there is no column with this name; `StorageError` with
-    ///   `invalidValue` if it contains something else.
+    ///   `invalidValue` if its value isn't of this type.
     public func value<Value: StorageColumnValue>(_ type: Value.Type, _ name: String) throws -> Value {
         try reader.read(type, at: try index(of: name))
     }
@@ -50,7 +50,7 @@ public struct SQLiteRow {
     ///
     /// Properties of column types are read directly, others as JSON text.
     ///
-    /// - Throws: `DecodingError` with the column that doesn't match.
+    /// - Throws: `DecodingError` that names the column that doesn't match.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try SQLiteRowDecoder(row: self).decode(type)
     }

@@ -12,8 +12,8 @@ internal import Synchronization
 /// began the observation. A slow reader receives the tables of several commits as one element; nothing accumulates.
 ///
 /// The sequence ends when its store or connection is closed or the reader's task is cancelled, and throws if it can't
-/// continue. A GRDB queue or pool doesn't report that it was closed. It is for a single reader: two iterators share the
-/// elements.
+/// continue. A GRDB queue or pool doesn't report that it was closed. The sequence is for a single reader: two iterators
+/// share the elements.
 ///
 /// Isolation: `Sendable`; a reference to the observation, which ends with its last copy.
 public struct SQLiteTableChanges: AsyncSequence, Sendable {

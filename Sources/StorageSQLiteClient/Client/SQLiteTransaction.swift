@@ -17,7 +17,7 @@ public struct SQLiteTransaction {
     /// Creates a transaction on the connection of an engine of your own.
     public init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
 
-    /// Runs a statement, or several without arguments.
+    /// Runs a statement, or several statements if there are no arguments.
     ///
     /// - Returns: The number of rows that the last statement changed, not counting changes by triggers and foreign
     ///   keys.
@@ -52,7 +52,8 @@ public struct SQLiteTransaction {
 
     /// Returns the first column of each row of a query.
     ///
-    /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something else.
+    /// - Throws: The errors of ``execute(_:_:)``; `StorageError` with `invalidValue` for a value that isn't of this
+    ///   type.
     public func fetchAll<Value: StorageColumnValue>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> [Value] { try fetchAll(sql, arguments) { try $0.value(type, at: 0) } }
@@ -67,7 +68,8 @@ public struct SQLiteTransaction {
 
     /// Returns the first column of the first row of a query; nil if there are no rows.
     ///
-    /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something else.
+    /// - Throws: The errors of ``execute(_:_:)``; `StorageError` with `invalidValue` for a value that isn't of this
+    ///   type.
     public func fetchOne<Value: StorageColumnValue>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> Value? { try first(sql, arguments) { try $0.value(type, at: 0) } }

@@ -5,7 +5,7 @@
         /// Fetches the rows of a request.
         ///
         /// - Parameters:
-        ///   - request: Evaluated for each read.
+        ///   - request: Returns the request; called for each read.
         ///   - client: The client to read from; the task's `\.sqliteClient` if nil.
         public init(
             wrappedValue: [Element] = [], client: SQLiteClient? = nil,
@@ -37,7 +37,6 @@
 
         /// Returns the rows of a GRDB request.
         ///
-        ///
         /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine; errors of GRDB.
         public func fetchAll<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> [Record] {
             let database = try database(reading: request)
@@ -45,7 +44,6 @@
         }
 
         /// Returns the first row of a GRDB request.
-        ///
         ///
         /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine; errors of GRDB.
         public func fetchOne<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> Record? {

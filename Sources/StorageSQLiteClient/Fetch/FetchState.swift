@@ -9,7 +9,7 @@ internal import Synchronization
 /// if let error = $items.loadError { print(error) }
 /// ```
 ///
-/// Isolation: `Sendable`, its state behind a mutex. It is observable by SwiftUI and by `withObservationTracking`.
+/// Isolation: `Sendable`; its state is guarded by a mutex. SwiftUI and `withObservationTracking` can observe it.
 public final class FetchState<Value: Sendable>: Sendable, Observable {
     private struct State {
         var value: Value

@@ -4,7 +4,7 @@
     internal import StorageSQLiteClient
 
     extension SQLiteConnection {
-        /// Runs a statement, or several without arguments.
+        /// Runs a statement, or several statements if there are no arguments.
         ///
         /// ```swift
         /// let count = try await connection.execute("UPDATE users SET name = ? WHERE id = ?", ["Ada", 1])
@@ -26,7 +26,7 @@
             }
         }
 
-        /// Returns the rows of a query; of several statements, those of the last one.
+        /// Returns the rows of a query; for several statements, the rows of the last one.
         ///
         /// All rows are loaded into memory: use ``rows(_:_:)`` for large results.
         ///
@@ -45,8 +45,8 @@
 
         /// Returns the first column of each row of a query.
         ///
-        /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something
-        ///   else.
+        /// - Throws: The errors of ``execute(_:_:)``; `StorageError` with `invalidValue` for a value that isn't of this
+        ///   type.
         public func query<Value: StorageColumnValue>(
             _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
         ) async throws -> [Value] { try await query(sql, arguments) { try $0.value(type, at: 0) } }

@@ -30,10 +30,10 @@
         ///
         /// - Parameters:
         ///   - kind: Ignored for a savepoint, which has the kind of its transaction.
-        ///   - body: Uses the connection that it receives, until it returns. The outer one would wait for the body, so
-        ///     it throws `invalid-argument`.
-        /// - Throws: Errors of the body; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` of the
-        ///   commit.
+        ///   - body: Must use the connection that it receives, and only until it returns. The outer connection would
+        ///     wait for the body, so it throws `invalid-argument`.
+        /// - Throws: Errors of the body; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` if the
+        ///   commit violates one.
         @discardableResult
         public func transaction<Result>(
             _ kind: SQLiteTransactionKind = .write, isolation: isolated (any Actor)? = #isolation,
@@ -59,7 +59,7 @@
             }
         }
 
-        /// Runs a transaction with a synchronous body, on a thread of the pool.
+        /// Runs a transaction with a synchronous body, on a thread of the thread pool.
         ///
         /// It is faster than ``transaction(_:isolation:_:)``: the body doesn't change threads between its statements.
         ///

@@ -16,7 +16,7 @@
     ///   connection's lock, and SQLite never runs on an event loop.
     /// - Calls are served in order. While a transaction's body runs, or a stream of rows is open, calls by others wait.
     ///   A call that would wait for its own caller throws `invalid-argument`.
-    /// - Cancelling a task interrupts its statement only, which throws `cancelled`.
+    /// - Cancelling a task interrupts only its own statement, which throws `cancelled`.
     /// - The file of a StorageKit store is only read. No file beside it is created or changed.
     /// - A connection closes itself when its last reference is released.
     ///

@@ -37,7 +37,7 @@
 
         /// Returns a column's value as a Swift value, by index.
         ///
-        /// - Throws: `StorageError` with `invalidValue` if the column contains something else.
+        /// - Throws: `StorageError` with `invalidValue` if the column's value isn't of this type.
         public func value<Value: StorageColumnValue>(_ type: Value.Type, at index: Int) throws -> Value {
             try Value(storageValue: values[index])
         }
@@ -45,7 +45,7 @@
         /// Returns a column's value as a Swift value, by name.
         ///
         /// - Throws: ``SQLiteClientError`` with `column` if there is no column with this name; `StorageError` with
-        ///   `invalidValue` if it contains something else.
+        ///   `invalidValue` if its value isn't of this type.
         public func value<Value: StorageColumnValue>(_ type: Value.Type, _ name: String) throws -> Value {
             guard let value = self[name] else { throw SQLiteClientError.noColumn(name, among: columns) }
             return try Value(storageValue: value)

@@ -60,7 +60,7 @@
         /// Opens the connections.
         ///
         /// - Parameters:
-        ///   - configuration: `maximumReaders` is the number of reading connections.
+        ///   - configuration: The settings of all connections; `maximumReaders` is the number of reading ones.
         ///   - threadPool: The threads that run SQLite. The pool must be running until this one is closed.
         /// - Throws: As ``SQLiteConnection/open(storage:configuration:threadPool:)``.
         public static func open(
@@ -100,7 +100,7 @@
             try await withReader { try await $0.transaction(.read, body) }
         }
 
-        /// Runs a body that reads a single state of the database, on a thread of the pool.
+        /// Runs a synchronous body that reads a single state of the database, on a thread of the thread pool.
         ///
         /// - Throws: As ``read(isolation:_:)``.
         @discardableResult
@@ -115,7 +115,7 @@
         /// is cancelled.
         ///
         /// - Throws: Errors of the body; ``SQLiteClientError``: `read-only` if the pool only reads, `busy`,
-        ///   `cancelled`, `closed`, `constraint` of the commit, `invalid-argument` inside a body.
+        ///   `cancelled`, `closed`, `constraint` if the commit violates one, `invalid-argument` inside a body.
         @discardableResult
         public func write<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
@@ -124,7 +124,7 @@
             return try await writer.transaction(.write, body)
         }
 
-        /// Runs a body that reads and writes, on a thread of the pool.
+        /// Runs a synchronous body that reads and writes, on a thread of the thread pool.
         ///
         /// - Throws: As ``write(isolation:_:)``.
         @discardableResult

@@ -19,8 +19,8 @@ public struct HubGrant: Sendable, Hashable, Codable {
     /// Creates a grant.
     ///
     /// - Parameters:
-    ///   - entity: nil for every entity without a grant of its own.
-    ///   - condition: For example `owner = 'ada' and state <> 'draft'`.
+    ///   - entity: The entity's name; nil for every entity without a grant of its own.
+    ///   - condition: A condition on rows, such as `owner = 'ada' and state <> 'draft'`; nil for all rows.
     /// - Throws: `StorageError` with the code `invalid-query` for an invalid condition.
     public init(entity: String?, reads: Bool = true, writes: Bool = false, condition: String? = nil) throws {
         self.entity = entity

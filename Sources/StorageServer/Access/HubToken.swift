@@ -6,8 +6,8 @@ package import StorageSync
 public struct HubToken: Sendable, Hashable, Identifiable {
     /// The public id, which begins the token's text.
     public let id: String
-    /// The holder's name: the actor of its commits. Its producers belong to the name, so that a client resumes with a
-    /// new token of the same name.
+    /// The holder's name, which is the actor of its commits. Its sync sessions belong to the name, so a client can
+    /// resume with a new token of the same name.
     public let name: String
     /// What the token allows, by entity.
     public let grants: [HubGrant]
@@ -17,9 +17,9 @@ public struct HubToken: Sendable, Hashable, Identifiable {
     public let administers: Bool
     /// When it was created.
     public let createdAt: Date
-    /// Nil for never.
+    /// When it expires; nil for never.
     public let expiresAt: Date?
-    /// Nil if it hasn't been revoked.
+    /// When it was revoked; nil if it hasn't been.
     public let revokedAt: Date?
 
     /// Returns whether it is accepted at a given time.

@@ -16,8 +16,8 @@ internal import StorageSync
 /// The separate file allows creating and revoking tokens while the server uses the store. It isn't part of the store's
 /// backups; copy it with them, or create new tokens after restoring one.
 ///
-/// Secrets are 32 random bytes, of which the SHA-256 is stored: unlike passwords, such secrets can't be guessed from
-/// their hashes.
+/// A secret is 32 random bytes, of which only the SHA-256 is stored: unlike passwords, such secrets can't be guessed
+/// from their hashes.
 ///
 /// Isolation: `Sendable`; may be used from anywhere, including several processes.
 public struct HubTokenFile: Sendable {
@@ -25,7 +25,7 @@ public struct HubTokenFile: Sendable {
 
     /// Opens the tokens of a store, or creates the file.
     ///
-    /// - Parameter store: The store's file, or `:memory:` for tokens that end with the process.
+    /// - Parameter store: The store's file, or `:memory:` for tokens that are lost when the process ends.
     /// - Throws: `StorageError` with `io-error` if the file can't be opened, or belongs to another program.
     public init(besideStore store: String) throws {
         var configuration = Configuration()
@@ -82,8 +82,8 @@ extension HubTokenFile {
     /// Creates a token.
     ///
     /// - Parameters:
-    ///   - name: The holder's name: the actor of its commits.
-    ///   - expiresAt: nil for never.
+    ///   - name: The holder's name, which becomes the actor of its commits.
+    ///   - expiresAt: When the token expires; nil for never.
     /// - Returns: The token, and its text, which can't be retrieved later.
     /// - Throws: `StorageError` with `invalid-name` for a name that is empty or too long, or contains `/` or a control
     ///   character; errors of the file.
@@ -127,7 +127,7 @@ extension HubTokenFile {
         return (token, Self.prefix + id + "_" + secret)
     }
 
-    /// Returns all tokens, including those that aren't accepted any more, by the time they were created.
+    /// Returns all tokens, including those that aren't accepted any more, sorted by creation time.
     ///
     /// - Throws: Errors of the file.
     public func all() async throws -> [HubToken] {

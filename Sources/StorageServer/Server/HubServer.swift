@@ -49,8 +49,8 @@
 
         /// Serves until the service group shuts down, or the task is cancelled.
         ///
-        /// - Throws: If the address is in use or isn't this machine's, or a file of ``HubServerConfiguration/TLS``
-        ///   can't be read.
+        /// - Throws: An error if the address is in use or isn't this machine's, or if a file of
+        ///   ``HubServerConfiguration/TLS`` can't be read.
         public func run() async throws {
             let router = Router(context: BasicRequestContext.self)
             routes.addRoutes(to: router)

@@ -1,4 +1,4 @@
-/// Where and how a hub serves.
+/// The address, TLS, and limits of a hub's server.
 ///
 /// ```swift
 /// var configuration = HubServerConfiguration()
@@ -21,11 +21,11 @@ public struct HubServerConfiguration: Sendable {
         }
     }
 
-    /// An address of this machine; `127.0.0.1` is reachable only from this machine.
+    /// The address to listen on; `127.0.0.1` is reachable only from this machine.
     public var host = "127.0.0.1"
-    /// 0 for any free port.
+    /// The port to listen on; 0 for any free port.
     public var port = 8080
-    /// Nil for HTTP: on this machine, or behind a proxy that terminates HTTPS.
+    /// The files for HTTPS; nil for HTTP, on this machine or behind a proxy that terminates HTTPS.
     public var tls: TLS?
     /// The host names that requests may use, as in `Host`; empty for any.
     public var hosts: Set<String> = []

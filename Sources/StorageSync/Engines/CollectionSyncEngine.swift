@@ -9,19 +9,19 @@ internal import StorageCore
 /// try await productsSyncEngine.updateDocument(id: "product_123", data: ["price": 29.99])
 /// ```
 ///
-/// **Writes** are in the store when a call returns, online or offline, and are sent in order for each document. This
-/// includes writes made by other means than the engine, such as `storage.save(product)`. Unsent writes survive the
-/// process. A write that the remote rejects is parked (``SyncStatus/parked``) and holds back only later writes of its
-/// document.
+/// **Writes** are in the store when a call returns, whether online or offline, and are then sent in order for each
+/// document. Writes made without the engine, such as `storage.save(product)`, are sent, too. Unsent writes survive the
+/// process. A write that the remote rejects is parked (``SyncStatus/parked``): only later writes to the same document
+/// wait for it.
 ///
-/// **Conflicts.** Unless ``ConflictResolution`` says otherwise, the remote's order counts: if two writers change a
-/// field, the later one wins, and a deletion wins over a change of the deleted document. Until a write is sent, its
-/// fields are shown on top of the remote's state. Commits of the engine have `sync KEY` as their actor, and list
-/// documents that both sides have changed in the attribute `conflicts`.
+/// **Conflicts.** Unless ``ConflictResolution`` says otherwise, the order in which writes reach the remote decides: if
+/// two writers change a field, the later one wins, and a deletion wins over a change of the deleted document. Until a
+/// write is sent, its fields are shown on top of the remote's state. Commits of the engine have `sync KEY` as their
+/// actor, and an attribute `conflicts` that lists the documents that both sides have changed.
 ///
 /// **Accounts.** Documents in the store belong to the remote's current path. When the path changes, they are removed
-/// from the store before any document of the other account is added; unsent writes are kept, and sent when their path
-/// returns.
+/// from the store before any document of the other account is added. Unsent writes are kept, and sent once the remote
+/// has their path again.
 ///
 /// The whole collection is fetched and kept: use it for bounded collections, such as a user's own.
 ///
@@ -32,14 +32,14 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
     @ObservationIgnored public let logger: (any DataSyncLogger)?
     @ObservationIgnored private let controller: SyncController<T>
 
-    /// Creates an engine. It opens the store when it is first used.
+    /// Creates an engine, which opens the store on first use.
     ///
     /// - Parameters:
     ///   - remote: The remote collection.
     ///   - managerKey: Identifies the engine in the store and in its log; use a key for one engine only.
-    ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process. The store is that of
-    ///     `withDatabaseContainer`, or of ``PersistenceContainer/configure(_:)``. If false, everything is kept in
-    ///     memory, and unsent writes are lost with the process.
+    ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process, in the store set by
+    ///     `withDatabaseContainer` or ``PersistenceContainer/configure(_:)``. If false, everything is kept in memory,
+    ///     and unsent writes are lost with the process.
     ///   - conflictResolution: How to handle a document that another client changes while it has unsent writes here.
     ///   - logger: Receives the engine's events.
     public init(
@@ -52,11 +52,11 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
             resolution: conflictResolution, logger: logger)
     }
 
-    /// The documents, by id. Empty while no user is signed in.
+    /// The stored documents, sorted by id; empty while no user is signed in.
     public var currentCollection: [T] { controller.shown }
     /// The status of synchronization.
     public var status: SyncStatus { controller.status }
-    /// The current ``status``, and each new one.
+    /// A stream of the current ``status`` and each later one; a slow reader receives only the latest.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
     /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
@@ -69,8 +69,8 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
 extension CollectionSyncEngine {
     /// Fetches the collection and follows its changes until ``stopListening(clearCaches:)``.
     ///
-    /// Returns once the collection is fetched or the remote couldn't be reached. The engine then retries by itself, and
-    /// ``status`` says so.
+    /// Returns when the collection is fetched, or when the remote can't be reached: the engine then retries by itself,
+    /// as ``status`` shows.
     public func startListening() async { try? await controller.listen() }
 
     /// Fetches the documents that match a query and follows their changes until ``stopListening(clearCaches:)``, for a
@@ -80,37 +80,35 @@ extension CollectionSyncEngine {
     /// try await tasksSyncEngine.startListening { $0.where("project", isEqualTo: "apollo") }
     /// ```
     ///
-    /// Documents that don't match the query aren't removed from the store: those that were saved here or received
-    /// before stay, and so do those that stop matching, in their new state. The store's documents are kept up to date
-    /// as long as the remote's stream reports them. So ``currentCollection`` may contain more than the query matches;
-    /// ``getDocuments(where:)`` filters it.
+    /// Documents that don't match the query stay in the store: those that were saved here or received before, and those
+    /// that stop matching, in their new state. They are kept up to date as long as the remote's stream reports them. So
+    /// ``currentCollection`` may contain documents that don't match; ``getDocuments(where:)`` filters it.
     ///
     /// A collection of a hub is always followed as a whole.
     ///
     /// Only one query is active: another call replaces it. The query isn't stored.
     ///
-    /// - Parameter buildQuery: Adds conditions, but no limits or cursors. An order only excludes documents without its
-    ///   field. If the remote can't answer queries, the whole collection is fetched, and documents that don't match are
-    ///   dropped.
+    /// - Parameter buildQuery: Adds conditions, but no limits or cursors. The only effect of an order is to exclude
+    ///   documents without its field. If the remote can't answer queries, the whole collection is fetched, and
+    ///   documents that don't match are dropped.
     /// - Throws: `StorageError` with `invalid-argument` for a query that can't be listened to, while no user is signed
-    ///   in,
-    ///   or if there is no store. Not if the remote can't be reached: the engine then retries by itself, and
-    ///   ``status`` says so.
+    ///   in, or if there is no store. If the remote can't be reached, the engine retries by itself, as ``status``
+    ///   shows.
     public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
         try await controller.listen(query: buildQuery(QueryBuilder()))
     }
 
     /// Stops following the collection. Pending writes are still sent, and are kept in the store until then.
     ///
-    /// - Parameter clearCaches: Whether to remove the documents from the store, in a commit of the engine that isn't
-    ///   sent.
+    /// - Parameter clearCaches: Whether to remove the documents from the store, in a commit of the engine; the remote
+    ///   keeps them.
     public func stopListening(clearCaches: Bool = true) { controller.stopListening(clearCaches: clearCaches) }
 }
 
 // MARK: Reading
 
 extension CollectionSyncEngine {
-    /// Returns the stored documents, by id.
+    /// Returns the stored documents, sorted by id.
     public func getCollection() -> [T] { controller.shown }
 
     /// Returns a stored document; nil if there is none.
@@ -150,7 +148,7 @@ extension CollectionSyncEngine {
     /// Returns the documents for which a condition holds: from the store if it has any documents, otherwise from the
     /// remote's collection.
     ///
-    /// - Throws: As ``getCollectionAsync(behavior:)``.
+    /// - Throws: The errors of ``getCollectionAsync(behavior:)``.
     public func getDocumentsAsync(
         where isIncluded: (T) -> Bool, behavior: FetchBehavior = .cachedOrFetch
     ) async throws -> [T] {
@@ -182,7 +180,7 @@ extension CollectionSyncEngine {
         }
     }
 
-    /// Returns the remote's current document and its changes; nil elements while there is none.
+    /// Returns a stream of the remote's document, now and after each change; nil while there is none.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
         controller.log(.streamDocumentStart(key: controller.key, documentId: id))
         return controller.access.streamDocument(id)
@@ -192,10 +190,10 @@ extension CollectionSyncEngine {
 // MARK: Writing
 
 extension CollectionSyncEngine {
-    /// Saves a document in the store, and sends it. Works without listening.
+    /// Saves a document in the store, and sends it to the remote. Works without listening.
     ///
-    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited.
+    /// - Parameter expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer.
     /// - Throws: `StorageError`: `invalid-argument` while no user is signed in, or if there is no store; `conflict` if
     ///   the stored document doesn't meet the precondition.
     @discardableResult
@@ -203,13 +201,13 @@ extension CollectionSyncEngine {
         _ document: T, expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
-    /// Changes some fields of a document in the store, and sends them. Works without listening; a document that isn't
-    /// in the store is fetched first.
+    /// Changes some fields of a document in the store, and sends them to the remote. Works without listening; a
+    /// document that isn't in the store is fetched first.
     ///
     /// - Parameters:
-    ///   - data: Values by the names of the encoded fields; nil removes an optional one.
-    ///   - expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited.
+    ///   - data: The new values by the names of the encoded fields; nil removes an optional field.
+    ///   - expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer.
     /// - Throws: `StorageError`: `not-found` if there is no such document, `invalid-value` for an unknown field or a
     ///   value of another type, `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
     ///   while no user is signed in, or if there is no store; errors of the remote if the document must be fetched.
@@ -220,8 +218,9 @@ extension CollectionSyncEngine {
 
     /// Deletes a document in the store and at the remote.
     ///
-    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited; nil if neither has such a document.
+    /// - Parameter expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer; nil if neither has such a
+    ///   document.
     /// - Throws: `StorageError`: `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
     ///   while no user is signed in, or if there is no store; errors of the remote if it must be asked.
     @discardableResult
@@ -233,38 +232,39 @@ extension CollectionSyncEngine {
 // MARK: Sending
 
 extension CollectionSyncEngine {
-    /// Retries at once instead of waiting for the back-off.
+    /// Retries now, without waiting for the back-off to end.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
-    /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
-    /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
+    /// Discards all writes that the remote hasn't accepted, including parked ones; their documents revert to the
+    /// remote's state. A write that is being sent may still reach the remote, and is then received like a change by
+    /// others.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
-    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because
-    /// it isn't
+    /// Starts over as a new device, after the remote has halted the engine (``SyncStatus/Connection/halted(_:)``).
+    ///
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because it isn't
     /// known whether the remote has them.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
-    /// Sends a parked write again, and then the later ones of its document.
+    /// Sends a parked write again, and then the later writes to its document.
     ///
-    /// If another client has deleted the document, the write creates it again. A hub accepts that from an engine that
-    /// has received the deletion: listen before.
+    /// If another client has deleted the document, the write creates it again. A hub accepts this only from an engine
+    /// that has received the deletion, so start listening first.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
-    /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
+    /// Discards a parked write: its document reverts to the remote's state, with later writes applied to it.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {

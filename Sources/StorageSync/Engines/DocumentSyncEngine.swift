@@ -9,8 +9,8 @@ internal import StorageCore
 /// try await userSyncEngine.updateDocument(data: ["name": "Anna"])
 /// ```
 ///
-/// Writes, conflicts and accounts work as in ``CollectionSyncEngine``: this is an engine of a collection that follows
-/// one document. Other documents are read and written by their ids.
+/// Writes, conflicts and accounts work as in ``CollectionSyncEngine``: this is an engine for a collection, of which it
+/// follows only one document. Other documents are read and written by their ids.
 ///
 /// Isolation: the main actor. Documents are encoded, stored and merged elsewhere.
 @MainActor @Observable
@@ -19,9 +19,9 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
     @ObservationIgnored public let logger: (any DataSyncLogger)?
     @ObservationIgnored private let controller: SyncController<T>
 
-    /// Creates an engine. It opens the store when it is first used.
+    /// Creates an engine, which opens the store on first use.
     ///
-    /// - Parameters: As those of ``CollectionSyncEngine``.
+    /// - Parameters: The same as for ``CollectionSyncEngine``.
     public init(
         remote: some RemoteDocumentService<T>, managerKey: String, enableLocalPersistence: Bool = true,
         conflictResolution: ConflictResolution<T> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
@@ -36,7 +36,7 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
     public var currentDocument: T? { controller.shown.first }
     /// The status of synchronization.
     public var status: SyncStatus { controller.status }
-    /// The current ``status``, and each new one.
+    /// A stream of the current ``status`` and each later one; a slow reader receives only the latest.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
     /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
@@ -49,16 +49,16 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
 extension DocumentSyncEngine {
     /// Follows a document until ``stopListening(clearCaches:)``, and remembers its id.
     ///
-    /// Returns once the document was received or the remote couldn't be reached. The engine then retries by itself, and
-    /// ``status`` says so.
+    /// Returns when the document is received, or when the remote can't be reached: the engine then retries by itself,
+    /// as ``status`` shows.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func startListening(documentId: String) async throws { try await controller.listen(to: documentId) }
 
     /// Stops following the document. Pending writes are still sent, and are kept in the store until then.
     ///
-    /// - Parameter clearCaches: Whether to remove documents from the store and forget the id, in a commit of the engine
-    ///   that isn't sent.
+    /// - Parameter clearCaches: Whether to remove documents from the store and forget the id, in a commit of the
+    ///   engine; the remote keeps the documents.
     public func stopListening(clearCaches: Bool = true) { controller.stopListening(clearCaches: clearCaches) }
 }
 
@@ -82,14 +82,14 @@ extension DocumentSyncEngine {
 
     /// Returns a document: from the store if it is there, otherwise from the remote. Works without listening.
     ///
-    /// - Parameter id: Defaults to the document that is listened to.
-    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `not-found` without an id, and with
-    ///   `invalid-argument` while no user is signed in, or if there is no store; errors of the remote.
+    /// - Parameter id: The document's id; by default that of the followed document.
+    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `not-found` if there is no id, and
+    ///   with `invalid-argument` while no user is signed in, or if there is no store; errors of the remote.
     public func getDocumentAsync(id: String? = nil, behavior: FetchBehavior = .cachedOrFetch) async throws -> T {
         try await controller.fetch(try id ?? getDocumentId(), behavior)
     }
 
-    /// Returns the id of the document that is listened to, or was when the previous process ended.
+    /// Returns the id of the followed document, or of the one that was followed when the previous process ended.
     ///
     /// - Throws: `StorageError` with the code `not-found` if there is none.
     public func getDocumentId() throws -> String {
@@ -103,7 +103,7 @@ extension DocumentSyncEngine {
         return id
     }
 
-    /// Returns the remote's current document and its changes; nil elements while there is none.
+    /// Returns a stream of the remote's document, now and after each change; nil while there is none.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
         controller.log(.streamDocumentStart(key: controller.key, documentId: id))
         return controller.access.streamDocument(id)
@@ -113,25 +113,26 @@ extension DocumentSyncEngine {
 // MARK: Writing
 
 extension DocumentSyncEngine {
-    /// Saves a document in the store, and sends it. Works without listening.
+    /// Saves a document in the store, and sends it to the remote. Works without listening.
     ///
-    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited.
-    /// - Throws: As ``CollectionSyncEngine/saveDocument(_:expecting:)``.
+    /// - Parameter expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer.
+    /// - Throws: The errors of ``CollectionSyncEngine/saveDocument(_:expecting:)``.
     @discardableResult
     public func saveDocument(
         _ document: T, expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
-    /// Changes some fields of a document in the store, and sends them. Works without listening; a document that isn't
-    /// in the store is fetched first.
+    /// Changes some fields of a document in the store, and sends them to the remote. Works without listening; a
+    /// document that isn't in the store is fetched first.
     ///
     /// - Parameters:
-    ///   - id: Defaults to the document that is listened to.
-    ///   - data: Values by the names of the encoded fields; nil removes an optional one.
-    ///   - expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited.
-    /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:expecting:)``; `not-found` without an id.
+    ///   - id: The document's id; by default that of the followed document.
+    ///   - data: The new values by the names of the encoded fields; nil removes an optional field.
+    ///   - expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer.
+    /// - Throws: The errors of ``CollectionSyncEngine/updateDocument(id:data:expecting:)``; `not-found` if there is no
+    ///   id.
     @discardableResult
     public func updateDocument(
         id: String? = nil, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
@@ -142,10 +143,11 @@ extension DocumentSyncEngine {
     /// Deletes a document in the store and at the remote.
     ///
     /// - Parameters:
-    ///   - id: Defaults to the document that is listened to.
-    ///   - expected: A precondition that the document must meet, here and at the remote.
-    /// - Returns: A receipt with which the remote's answer can be awaited; nil if neither has such a document.
-    /// - Throws: As ``CollectionSyncEngine/deleteDocument(id:expecting:)``; `not-found` without an id.
+    ///   - id: The document's id; by default that of the followed document.
+    ///   - expected: A precondition that the document must meet, in the store and at the remote.
+    /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer; nil if neither has such a
+    ///   document.
+    /// - Throws: The errors of ``CollectionSyncEngine/deleteDocument(id:expecting:)``; `not-found` if there is no id.
     @discardableResult
     public func deleteDocument(
         id: String? = nil, expecting expected: SyncPrecondition<T> = .anything
@@ -157,38 +159,39 @@ extension DocumentSyncEngine {
 // MARK: Sending
 
 extension DocumentSyncEngine {
-    /// Retries at once instead of waiting for the back-off.
+    /// Retries now, without waiting for the back-off to end.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
-    /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
-    /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
+    /// Discards all writes that the remote hasn't accepted, including parked ones; their documents revert to the
+    /// remote's state. A write that is being sent may still reach the remote, and is then received like a change by
+    /// others.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
-    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because
-    /// it isn't
+    /// Starts over as a new device, after the remote has halted the engine (``SyncStatus/Connection/halted(_:)``).
+    ///
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because it isn't
     /// known whether the remote has them.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
-    /// Sends a parked write again, and then the later ones of its document.
+    /// Sends a parked write again, and then the later writes to its document.
     ///
-    /// If another client has deleted the document, the write creates it again. A hub accepts that from an engine that
-    /// has received the deletion: listen before.
+    /// If another client has deleted the document, the write creates it again. A hub accepts this only from an engine
+    /// that has received the deletion, so start listening first.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
-    /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
+    /// Discards a parked write: its document reverts to the remote's state, with later writes applied to it.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {

@@ -14,6 +14,6 @@ extension PersistenceContainer {
     /// PersistenceContainer.configure(try .file(at: url) { $0.autoSchema(ProductRecord.self) })
     /// ```
     ///
-    /// - Parameter container: nil removes the setting. Engines in use keep their container.
+    /// - Parameter container: The container; nil removes the setting. Engines in use keep their container.
     public static func configure(_ container: PersistenceContainer?) { configuration.withLock { $0 = container } }
 }

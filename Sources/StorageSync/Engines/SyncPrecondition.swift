@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// A precondition for a write of an engine, here and at the remote: optimistic concurrency control.
+/// A precondition of an engine's write, for optimistic concurrency control.
 ///
 /// ```swift
 /// let product = try await productsSyncEngine.getDocumentAsync(id: "product_123")
@@ -8,12 +8,12 @@ internal import StorageCore
 ///     id: product.id, data: ["stock": product.stock - 1], expecting: .unchanged(since: product))
 /// ```
 ///
-/// It is checked twice. When the write is made, the stored document must meet it: otherwise the write throws
-/// `conflict`, and nothing is written. Until the remote has accepted the write, no other client may change the
-/// document there: otherwise the write is parked, and its receipt throws. Other writes of this store don't conflict.
+/// It is checked twice. When the write is made, the stored document must meet it; otherwise the write throws
+/// `conflict`, and nothing is written. When the write reaches the remote, no other client may have changed the document
+/// there; otherwise the write is parked, and its receipt throws. Other writes of this store don't conflict.
 ///
-/// A remote service has no versions. The document is fetched before the write is sent, and compared with what was
-/// received before. Changes by others between that and the write are overwritten, field by field.
+/// A remote service has no versions, so the document is fetched before the write is sent, and compared with the state
+/// received before. Changes by others between this fetch and the write are overwritten, field by field.
 public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
     /// The write is unconditional.
     case anything

@@ -1,6 +1,6 @@
 public import StorageLog
 
-/// The result of a write through a sync engine: it is in the store, and will be sent.
+/// The result of a write through a sync engine: the write is in the store, and will be sent.
 ///
 /// ```swift
 /// let receipt = try await productsSyncEngine.saveDocument(product)
@@ -11,11 +11,11 @@ public struct SyncReceipt: Sendable {
     public let local: CommitReceipt
     let wait: @Sendable (ClosedRange<Int64>) async throws -> Void
 
-    /// Returns once the remote has accepted the write; at once if nothing had to be changed. Offline, that may take
-    /// forever.
+    /// Waits until the remote has accepted the write; returns at once if nothing had to be changed. There is no
+    /// timeout, even while offline.
     ///
-    /// - Throws: ``SyncWriteError`` if the remote has rejected the write, or it was discarded; `CancellationError` if
-    ///   the task is cancelled, or the engine stops sending before: the write then stays pending.
+    /// - Throws: ``SyncWriteError`` if the remote has rejected the write, or the write was discarded;
+    ///   `CancellationError` if the task is cancelled or the engine stops sending: the write then stays pending.
     public func confirmed() async throws {
         guard local.commit != nil else { return }
         try await wait(local.first...local.last)
@@ -23,6 +23,6 @@ public struct SyncReceipt: Sendable {
 }
 
 extension SyncReceipt: CustomStringConvertible {
-    /// The commit in the store: `t:12 @101..@140`.
+    /// The commit in the store, such as `t:12 @101..@140`.
     public var description: String { local.description }
 }

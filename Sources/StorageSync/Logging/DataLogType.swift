@@ -2,7 +2,7 @@
 public enum DataLogType: Sendable {
     /// Normal operation.
     case info
-    /// An event that an app counts.
+    /// An event for an app's analytics.
     case analytic
     /// Something went wrong.
     case severe

@@ -2,7 +2,7 @@
 public protocol DataSyncLogEvent: Sendable {
     /// What happened, prefixed with the engine's key, such as `watchlist_save_start`.
     var eventName: String { get }
-    /// Ids, counts and error messages; nil if there are none. Never a document.
+    /// Ids, counts and error messages, but never a document; nil if there are none.
     var parameters: [String: Any]? { get }
     /// The severity of the event.
     var type: DataLogType { get }

@@ -12,7 +12,7 @@
 public protocol DataSyncLogger: Sendable {
     /// Records an event.
     func trackEvent(event: any DataSyncLogEvent)
-    /// Sets properties of the user for all later events. Engines of single documents pass the `eventParameters` of the
-    /// document that they follow whenever they change; with high priority if it is another document than before.
+    /// Sets properties of the user for all later events. A ``DocumentSyncEngine`` passes the `eventParameters` of its
+    /// document whenever they change, with high priority if it follows another document than before.
     func addUserProperties(dict: [String: Any], isHighPriority: Bool)
 }

@@ -20,8 +20,8 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
     /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - logger: Events below its level aren't formatted.
-    ///   - level: The level for an event's type.
+    ///   - logger: The logger that receives the events. Events below its level aren't formatted.
+    ///   - level: Returns the log level for an event's type.
     public nonisolated init(
         _ logger: Logger, level: @escaping @Sendable (DataLogType) -> Logger.Level = SwiftLogSyncLogger.level(of:)
     ) {
@@ -29,7 +29,7 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
         self.level = level
     }
 
-    /// The default level for an event's type.
+    /// Returns the default log level for an event's type.
     @Sendable public nonisolated static func level(of type: DataLogType) -> Logger.Level {
         switch type {
         case .info: .debug

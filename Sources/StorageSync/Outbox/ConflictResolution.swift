@@ -19,7 +19,7 @@ public enum ConflictResolution<T: DataSyncModelProtocol>: Sendable {
     /// The write is parked until you call ``CollectionSyncEngine/retry(_:)``, which rebases it onto the remote's state,
     /// or ``CollectionSyncEngine/discard(_:)``.
     case park
-    /// Stores and sends the closure's result. If it throws or returns nil, the write is parked.
+    /// Merges with the closure, whose result is stored and sent. If it throws or returns nil, the write is parked.
     ///
     /// The closure runs inside a transaction of the store, possibly more than once, so it must not have side effects.
     /// `base` is the remote's document before both changes, or nil if both sides have created it; `mine` is the local

@@ -18,18 +18,19 @@ public struct SyncStatus: Sendable, Equatable {
         case connecting
         /// The remote is answering.
         case connected
-        /// The remote couldn't be reached, and is retried at this time.
+        /// The remote couldn't be reached; the engine retries at this time.
         case waiting(until: Date)
         /// The remote requires other credentials.
         case unauthorized
-        /// Sending has stopped, because writes could be applied twice.
+        /// Sending has stopped for this reason, because writes could be applied twice.
+        /// ``CollectionSyncEngine/startOver()`` continues.
         case halted(String)
-        /// The store couldn't be read or written; the engine retries.
+        /// The store couldn't be read or written, for this reason; the engine retries.
         case failed(String)
     }
 
-    /// A write that the remote has rejected permanently, or several writes of one document that were sent as one. Later
-    /// writes of its document wait until it is retried or discarded.
+    /// A write that the remote has rejected permanently, or several writes to one document that were sent as one. Later
+    /// writes to the document wait until it is retried or discarded.
     ///
     /// ```swift
     /// for write in watchlistSyncEngine.parked {
@@ -38,19 +39,20 @@ public struct SyncStatus: Sendable, Equatable {
     /// }
     /// ```
     public struct ParkedWrite: Sendable, Equatable, Identifiable {
-        /// The position of its event in the store's log; of the last one if several were sent as one.
+        /// The position of the write's event in the store's log, or of the last event if several writes were sent as
+        /// one.
         public let position: Int64
         /// The id of the document.
         public let documentId: String
-        /// Why the remote has rejected it.
+        /// Why the remote has rejected the write.
         public let reason: String
 
-        /// The position.
+        /// The same as ``position``.
         public var id: Int64 { position }
     }
 
-    /// A document of the remote that can't be stored as a row, because its type can't be decoded from it or the schema
-    /// rejects it. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
+    /// A remote document that can't be stored as a row, because it can't be decoded as its type or the schema rejects
+    /// it. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
     public struct UnreadableDocument: Sendable, Equatable, Identifiable {
         /// The id of the document.
         public let documentId: String
@@ -70,11 +72,12 @@ public struct SyncStatus: Sendable, Equatable {
     public internal(set) var pendingCount = 0
     /// The parked writes, in the order in which they were made.
     public internal(set) var parked: [ParkedWrite] = []
-    /// Documents of the remote that can't be shown, the first 100 by id.
+    /// The remote documents that can't be stored as rows: at most 100, the first by id.
     public internal(set) var unreadable: [UnreadableDocument] = []
     /// The last error; nil once the remote has answered again.
     public internal(set) var lastError: String?
-    /// Whether the remote was restored to a state before writes that this store doesn't keep any more.
+    /// Whether writes are lost: the remote was restored to a state before them, and this store doesn't keep them any
+    /// more.
     public internal(set) var hasLostWrites = false
     /// Capabilities that the remote service lacks, which the engine compensates for or does without.
     public internal(set) var missingCapabilities: RemoteCapabilities = []
@@ -127,7 +130,7 @@ extension SyncStatus {
     }
 }
 
-/// Why a write hasn't reached its remote, and won't.
+/// Why the remote hasn't accepted a write, and won't.
 ///
 /// ```swift
 /// do {
@@ -137,9 +140,9 @@ extension SyncStatus {
 /// }
 /// ```
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
-    /// The remote has rejected it; it is parked.
+    /// The remote has rejected the write for this reason; it is parked.
     case rejected(String)
-    /// It was parked and then discarded.
+    /// The write was parked and then discarded.
     case discarded
 
     public var description: String {

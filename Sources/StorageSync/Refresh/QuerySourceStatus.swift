@@ -1,6 +1,6 @@
 public import Foundation
 
-/// When a source was fetched, what failed, and when it is retried, as stored beside its rows.
+/// The stored state of a query source: when it was fetched, what failed, and when it is retried.
 ///
 /// ```swift
 /// for status in try await storage.querySourceStatuses() where status.failures > 0 {
@@ -12,13 +12,13 @@ public struct QuerySourceStatus: Sendable, Hashable {
     public let source: String
     /// The source's parameter as JSON; empty for a source without one.
     public let parameter: String
-    /// The policy under which it was last fetched.
+    /// The cache policy with which the source was last fetched.
     public var policy = ""
     /// When its rows were last fetched; nil if they never were.
     public var lastRefresh: Date?
-    /// When the remote was last asked.
+    /// When rows were last requested from the remote; nil if they never were.
     public var lastAttempt: Date?
-    /// The number of failures since.
+    /// The number of failures since the last success.
     public var failures = 0
     /// The last failure; nil after a success.
     public var lastError: String?
@@ -26,7 +26,7 @@ public struct QuerySourceStatus: Sendable, Hashable {
     public var retryTime: Date?
     /// When the rows become stale; nil if the policy ignores their age.
     public var staleTime: Date?
-    /// Whether the remote has refused the source, so that repeating the request is pointless: it isn't asked
+    /// Whether the remote has refused the source, so that repeating the request is pointless: no request is made
     /// automatically until something changes. See ``PersistenceContainer/credentialsChanged()``.
     public var isRefused = false
     /// The validator of the last complete answer.
@@ -48,7 +48,7 @@ public struct QuerySourceStatus: Sendable, Hashable {
         self.parameter = parameter
     }
 
-    /// When the remote will be asked automatically, as long as the source is shown; nil if it won't be, as after a
+    /// When the remote is next asked automatically while the source is shown; nil if it won't be, for example after a
     /// refusal.
     public var nextRefresh: Date? {
         guard !isRefused else { return nil }

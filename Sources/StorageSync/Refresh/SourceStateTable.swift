@@ -107,7 +107,7 @@ extension QuerySourceStatus {
 }
 
 extension Storage {
-    /// Returns the state of every query source that was ever fetched into this store, by name.
+    /// Returns the state of every query source that was ever fetched into this store, sorted by name.
     ///
     /// - Throws: Errors of the store.
     public func querySourceStatuses() async throws -> [QuerySourceStatus] {

@@ -1,4 +1,4 @@
-/// A value identified by a text.
+/// A value identified by a string.
 public protocol StringIdentifiable: Identifiable where ID == String {
     /// The id of the value.
     var id: String { get }
@@ -18,8 +18,8 @@ public protocol StringIdentifiable: Identifiable where ID == String {
 /// A storage entity is kept in its own table, where queries and live views find it, and all changes of that table are
 /// sent. Any other type is kept as JSON in the table `sync_documents`.
 ///
-/// Properties that its `Codable` conformance leaves out aren't synchronized. Changes of two writers are merged by the
-/// top-level keys of its JSON.
+/// Properties that its `Codable` conformance leaves out aren't synchronized. Changes by two writers are merged by the
+/// top-level keys of the document's JSON.
 public protocol DataSyncModelProtocol: StringIdentifiable, Codable, Sendable {
     /// The document's properties for analytics; its id by default.
     var eventParameters: [String: Any] { get }

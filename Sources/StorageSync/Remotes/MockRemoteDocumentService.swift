@@ -16,8 +16,8 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
     ///
     /// - Parameters:
     ///   - document: The initial document; nil for none.
-    ///   - collectionPath: Evaluated on each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths
-    ///     have the same documents.
+    ///   - collectionPath: The path of the documents, evaluated on each call; while it is nil, calls throw
+    ///     ``RemoteError/unauthorized``. All paths have the same documents.
     ///   - delay: How long each call waits before the remote answers.
     public nonisolated init(
         document: T? = nil, collectionPath: @escaping @MainActor @Sendable () -> String? = { "" },
@@ -28,10 +28,10 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
 
     /// The remote's documents, in the order in which they were created.
     public var documents: [T] { remote.documents }
-    /// The writes that have arrived, in their order, including rejected ones. Writes that fail because of ``failure``
-    /// or a missing path haven't arrived.
+    /// The writes that have arrived, in order, including rejected ones. Writes that failed because of ``failure`` or a
+    /// missing path haven't arrived.
     public var writes: [MockRemoteWrite<T>] { remote.writes }
-    /// Thrown by every call and stream while it is set. Setting it ends the open streams with it.
+    /// The error that every call and stream throws; nil for none. Setting it also ends the open streams with it.
     public var failure: (any Error)? {
         get { remote.failure }
         set { remote.failure = newValue }
@@ -81,6 +81,6 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
         remote.delete(id)
     }
 
-    /// Returns a document's current state, and its state after each change.
+    /// Returns a stream of a document's current state, and its state after each change.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { remote.streamDocument(id) }
 }

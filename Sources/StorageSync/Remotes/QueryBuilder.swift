@@ -7,9 +7,9 @@
 ///     .limit(to: 10)
 /// ```
 ///
-/// A value: each method returns a changed copy. Values of conditions and cursors are anything that can be encoded as
-/// JSON. All conditions have to be met. If there are several limits, the last one counts; the same applies to cursors
-/// that begin a result, and to those that end it.
+/// Each method returns a changed copy. The values of conditions and cursors may be anything that can be encoded as
+/// JSON. All conditions have to be met. If there are several limits, only the last one counts; the same applies to
+/// start cursors and to end cursors.
 ///
 /// How a query is evaluated is up to the remote. ``MockRemoteCollectionService`` follows Firestore.
 public struct QueryBuilder: Sendable, Equatable {
@@ -41,7 +41,7 @@ extension QueryBuilder {
         filtering(field, by: .isEqualTo, value)
     }
 
-    /// Matches documents that have the field, with another value.
+    /// Matches documents whose field exists and has another value.
     public func `where`(_ field: String, isNotEqualTo value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isNotEqualTo, value)
     }
@@ -81,7 +81,7 @@ extension QueryBuilder {
         filtering(field, by: .in, values)
     }
 
-    /// Matches documents that have the field, with none of the values.
+    /// Matches documents whose field exists and has none of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, notIn values: [V]) -> QueryBuilder {
         filtering(field, by: .notIn, values)
     }
@@ -90,10 +90,10 @@ extension QueryBuilder {
 // MARK: Orders, limits and cursors
 
 extension QueryBuilder {
-    /// Sorts by a field, after earlier orders. Documents without it don't match.
+    /// Sorts by a field, after the fields of earlier orders. Documents without the field don't match.
     public func order(by field: String) -> QueryBuilder { order(by: field, descending: false) }
 
-    /// Sorts by a field, after earlier orders. Documents without it don't match.
+    /// Sorts by a field, after the fields of earlier orders. Documents without the field don't match.
     public func order(by field: String, descending: Bool) -> QueryBuilder {
         adding(.order(QueryOrder(field: field, descending: descending)))
     }
@@ -110,26 +110,26 @@ extension QueryBuilder {
 
     /// Begins the result at a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first ones.
+    /// - Parameter values: A value for each order, in their order; trailing ones may be omitted.
     public func start(at values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAt(QueryCursor(values: values)))
     }
 
     /// Begins the result after a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first ones.
+    /// - Parameter values: A value for each order, in their order; trailing ones may be omitted.
     public func start(after values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAfter(QueryCursor(values: values)))
     }
 
     /// Ends the result at a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first ones.
+    /// - Parameter values: A value for each order, in their order; trailing ones may be omitted.
     public func end(at values: [any DMCodableSendable]) -> QueryBuilder { adding(.endAt(QueryCursor(values: values))) }
 
     /// Ends the result before a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first ones.
+    /// - Parameter values: A value for each order, in their order; trailing ones may be omitted.
     public func end(before values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.endBefore(QueryCursor(values: values)))
     }
@@ -151,28 +151,28 @@ extension QueryBuilder {
         operations.compactMap { if case .order(let order) = $0 { order } else { nil } }
     }
 
-    /// Returns the last `limit(to:)`; nil if there is none.
+    /// Returns the number given to the last `limit(to:)`; nil if there is none.
     public func getLimit() -> Int? { last { if case .limit(let value) = $0 { value } else { nil } } }
 
-    /// Returns the last `limit(toLast:)`; nil if there is none.
+    /// Returns the number given to the last `limit(toLast:)`; nil if there is none.
     public func getLimitToLast() -> Int? { last { if case .limitToLast(let value) = $0 { value } else { nil } } }
 
-    /// Returns the last `start(at:)`; nil if there is none.
+    /// Returns the values given to the last `start(at:)`; nil if there is none.
     public func getStartAt() -> [any DMCodableSendable]? {
         last { if case .startAt(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// Returns the last `start(after:)`; nil if there is none.
+    /// Returns the values given to the last `start(after:)`; nil if there is none.
     public func getStartAfter() -> [any DMCodableSendable]? {
         last { if case .startAfter(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// Returns the last `end(at:)`; nil if there is none.
+    /// Returns the values given to the last `end(at:)`; nil if there is none.
     public func getEndAt() -> [any DMCodableSendable]? {
         last { if case .endAt(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// Returns the last `end(before:)`; nil if there is none.
+    /// Returns the values given to the last `end(before:)`; nil if there is none.
     public func getEndBefore() -> [any DMCodableSendable]? {
         last { if case .endBefore(let cursor) = $0 { cursor.values } else { nil } }
     }

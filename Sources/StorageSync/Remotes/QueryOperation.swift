@@ -1,4 +1,4 @@
-/// A call of a ``QueryBuilder``.
+/// An operation of a query, as a method of ``QueryBuilder`` adds it.
 public enum QueryOperation: Sendable, Equatable {
     /// Adds a condition.
     case filter(QueryFilter)

@@ -2,7 +2,7 @@
 public enum QueryOperator: String, Sendable, Equatable {
     /// The field equals the value.
     case isEqualTo = "=="
-    /// The field exists, with another value.
+    /// The field exists and has another value.
     case isNotEqualTo = "!="
     /// The field is greater than the value.
     case isGreaterThan = ">"
@@ -18,6 +18,6 @@ public enum QueryOperator: String, Sendable, Equatable {
     case arrayContainsAny = "array-contains-any"
     /// The field equals one of the values.
     case `in` = "in"
-    /// The field exists, with none of the values.
+    /// The field exists and has none of the values.
     case notIn = "not-in"
 }

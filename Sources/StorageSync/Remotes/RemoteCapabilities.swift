@@ -29,11 +29,11 @@ public struct RemoteCapabilities: OptionSet, Sendable, Hashable {
     /// lost may overwrite what others have written to the same fields meanwhile.
     public static let idempotencyKeys = RemoteCapabilities(rawValue: 1 << 4)
     /// A conditional write is refused with ``RemoteError/conflict(_:)`` if its document has changed since it was last
-    /// fetched. Without it, changes by others in the milliseconds between that and the write are overwritten, field by
-    /// field.
+    /// fetched. Without it, changes by others in the milliseconds between the fetch and the write are overwritten,
+    /// field by field.
     public static let conditionalWrites = RemoteCapabilities(rawValue: 1 << 5)
 
-    /// The default of services: all but ``idempotencyKeys`` and ``conditionalWrites``.
+    /// The default capabilities of a service: all but ``idempotencyKeys`` and ``conditionalWrites``.
     public static let standard: RemoteCapabilities = [.changeStreams, .deletionStreams, .queries, .partialUpdates]
 
     /// The capabilities that an engine of a collection uses.

@@ -36,15 +36,16 @@ public protocol RemoteCollectionService<T>: Sendable {
     ///
     /// - Throws: Any error, see ``RemoteDocumentService``.
     func deleteDocument(id: String) async throws
-    /// Returns a document's current state, and its state after each change; nil elements while there is none.
+    /// Returns a stream of a document's current state, and its state after each change; nil while there is none.
     func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error>
-    /// Returns documents that are created or changed from the call on, and ids of those that are deleted.
+    /// Returns streams of the documents created or changed after the call, and of the ids of deleted ones.
     func streamCollectionUpdates() -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )
-    /// The same for the documents that match a query. By default these are the streams of
-    /// ``streamCollectionUpdates()``, which the engine filters. A document that stops matching may be reported as
-    /// deleted: the engine then fetches it.
+    /// Returns streams like ``streamCollectionUpdates()``, but of the documents that match a query.
+    ///
+    /// By default, these are the streams of the whole collection, which the engine filters. A document that stops
+    /// matching may be reported as deleted: the engine then fetches it.
     func streamCollectionUpdates(query: QueryBuilder) -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )

@@ -1,11 +1,11 @@
 /// A remote that holds single documents, as ``DocumentSyncEngine`` uses it.
 ///
-/// Conform a client of your back end to it. Its errors determine what happens to a write: ``RemoteError`` reports
+/// Conform your back end's client to it. Its errors determine what happens to a write: ``RemoteError`` reports
 /// rejections, which are parked, and missing credentials; a ``RetryableError`` may request a delay; any other error is
-/// considered temporary, and the write is sent again. A remote that has accepted a write whose answer was lost receives
-/// it again, so writes must be idempotent, as those that set values are.
+/// considered temporary, and the write is sent again. If the answer to an accepted write is lost, the remote receives
+/// the write again, so writes must be idempotent, like those that set values.
 ///
-/// Isolation: the main actor. A service awaits its network elsewhere.
+/// Isolation: the main actor. A service should wait for its network off the main actor.
 @MainActor
 public protocol RemoteDocumentService<T>: Sendable {
     /// The type of the documents.
@@ -33,7 +33,7 @@ public protocol RemoteDocumentService<T>: Sendable {
     ///
     /// - Throws: Any error, see ``RemoteDocumentService``.
     func deleteDocument(id: String) async throws
-    /// Returns a document's current state, and its state after each change; nil elements while there is none.
+    /// Returns a stream of a document's current state, and its state after each change; nil while there is none.
     func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error>
 }
 

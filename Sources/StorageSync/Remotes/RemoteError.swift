@@ -1,4 +1,4 @@
-/// Why a remote service has failed, if that determines what happens next.
+/// An error of a remote service that determines what the engine does next.
 ///
 /// ```swift
 /// func saveDocument(_ model: Product) async throws {
@@ -8,9 +8,9 @@
 /// }
 /// ```
 public enum RemoteError: RetryableError, Equatable {
-    /// There is no such document. An update of it is parked.
+    /// The document doesn't exist. An update of it is parked.
     case notFound
-    /// The remote will never accept this write as it is: it is parked with this reason.
+    /// The remote will never accept the write as it is: the write is parked with this reason.
     case rejected(String)
     /// The document isn't in the state that the write was based on. It is fetched and the write rebased onto it: sent
     /// again, merged, or parked, as ``ConflictResolution`` and ``SyncPrecondition`` say. If the document hasn't

@@ -2,11 +2,12 @@ public import StorageKit
 public import StorageViews
 
 extension PersistenceContainer {
-    /// Returns the live rows of a source, refreshed according to its policy for as long as the result is held. All
-    /// results of the same source and parameter share their state and run one request at a time, which is made with the
-    /// caller's remote.
+    /// Returns the live rows of a source, refreshed according to its policy for as long as the result is held.
     ///
-    /// - Parameter start: Whether the first value is available when this returns, which reads on the main actor.
+    /// All results of the same source and parameter share their state and run one request at a time, with the caller's
+    /// remote.
+    ///
+    /// - Parameter start: Whether to read the first value on the main actor before this returns.
     @MainActor
     public func results<Element>(
         of source: QuerySource<Element>, start: SubscriptionStart = .immediate
@@ -26,7 +27,7 @@ extension PersistenceContainer {
         return results.items
     }
 
-    /// Fetches a source now, whatever its age.
+    /// Fetches a source now, whatever the age of its rows.
     ///
     /// - Throws: ``StorageError`` if the remote failed or the rows couldn't be stored.
     @MainActor
@@ -46,8 +47,8 @@ extension PersistenceContainer {
     /// container.credentialsChanged()
     /// ```
     ///
-    /// A refused source is also fetched by `refresh()`, and once after each opening of the store, so once in each run
-    /// of a program.
+    /// A refused source is also fetched by `refresh()`, and once each time the store is opened, so once in each run of
+    /// a program.
     @MainActor
     public func credentialsChanged() {
         storage.refreshes.credentials += 1

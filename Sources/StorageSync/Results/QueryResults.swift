@@ -47,8 +47,8 @@ public final class QueryResults<Element: RegisteredEntity> {
         failure = nil
     }
 
-    /// Shows a source that must be resolved first. If that fails, or there is no container, there are no rows, and
-    /// ``error`` explains why.
+    /// Creates the live rows of the source that a closure returns. If the closure throws, or there is no container,
+    /// there are no rows, and ``error`` explains why.
     public init(in container: PersistenceContainer?, _ resolve: () throws -> QuerySource<Element>) {
         do {
             let source = try resolve()
@@ -63,7 +63,7 @@ public final class QueryResults<Element: RegisteredEntity> {
     /// Whether there is no source, or no store.
     public var isMissing: Bool { live == nil }
 
-    /// The rows, in the query's order; none while the policy waits for the remote.
+    /// The rows, in the query's order; empty while the policy waits for the remote.
     public var items: [Element] { live.map { $0.isShown ? $0.rows.items : [] } ?? [] }
     /// Whether the rows are being read, or a request is in flight.
     public var isLoading: Bool {
@@ -72,11 +72,11 @@ public final class QueryResults<Element: RegisteredEntity> {
     /// Whether the rows are older than the policy allows; if it ignores their age, whether the remote has failed since
     /// they were fetched.
     public var isStale: Bool { live?.refresher.isStale ?? false }
-    /// Why the rows are old or can't be read, or what is missing; nil if all is well.
+    /// Why the rows are old, missing or can't be read; nil if there is no problem.
     public var error: StorageError? { failure ?? live?.rows.error ?? live?.refresher.error }
     /// When the rows were last fetched, possibly by an earlier run of the program; nil if they never were.
     public var lastRefreshTime: Date? { live?.refresher.status?.lastRefresh }
-    /// The state of the source; nil until it was read.
+    /// The state of the source; nil until it has been read.
     public var status: QuerySourceStatus? { live?.refresher.status }
 
     /// Fetches from the remote now, whatever the rows' age, and returns when it has answered. If a request is already
@@ -87,7 +87,7 @@ public final class QueryResults<Element: RegisteredEntity> {
         if live.rows.error != nil { await live.rows.refresh() }
     }
 
-    /// Returns when the rows were read and no request is in flight.
+    /// Waits until the rows have been read and no request is in flight.
     public func waitUntilRefreshed() async {
         guard let live else { return }
         while !live.refresher.isOpened || live.refresher.isRefreshing { await live.refresher.answer() }

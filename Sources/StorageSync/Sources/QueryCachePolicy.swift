@@ -42,7 +42,7 @@ extension QueryCachePolicy {
 }
 
 extension QueryCachePolicy: CustomStringConvertible {
-    /// The policy in the reason of commits: `staleWhileRevalidate(staleAfter: 300 s)`.
+    /// The policy as the reason of commits shows it, such as `staleWhileRevalidate(staleAfter: 300 s)`.
     public var description: String {
         switch self {
         case .localOnly: "localOnly"
@@ -55,11 +55,11 @@ extension QueryCachePolicy: CustomStringConvertible {
 }
 
 extension Duration {
-    /// A number of minutes.
+    /// Returns a duration in minutes.
     public static func minutes(_ count: Double) -> Duration { .seconds(count * 60) }
-    /// A number of hours.
+    /// Returns a duration in hours.
     public static func hours(_ count: Double) -> Duration { .seconds(count * 3_600) }
-    /// A number of days, of 24 hours each.
+    /// Returns a duration in days of 24 hours each.
     public static func days(_ count: Double) -> Duration { .seconds(count * 86_400) }
 
     fileprivate var secondsText: String {

@@ -6,10 +6,11 @@ public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {
     public let merge: QueryMergeStrategy<Element>
     /// Requests a page from the remote.
     ///
-    /// - Throws: Any error, which becomes the source's; a ``RetryableError`` may request a delay.
+    /// - Throws: Any error, which becomes the source's error; a ``RetryableError`` may request a delay.
     public let fetch: @Sendable (QueryFetch) async throws -> QueryFetchAnswer<Element>
 
-    /// Fetches page by page: each page is a commit, and rows that the remote no longer has are deleted with the last.
+    /// Creates an action that fetches page by page: each page is a commit, and rows that the remote no longer has are
+    /// deleted with the last one.
     ///
     /// ```swift
     /// QueryRefreshAction(merge: .replace) { fetch in
@@ -25,7 +26,7 @@ public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {
         self.fetch = fetch
     }
 
-    /// Fetches all rows at once.
+    /// Returns an action that fetches all rows at once.
     public static func fromAPI(
         fetch: @escaping @Sendable () async throws -> [Element], merge: QueryMergeStrategy<Element> = .replace
     ) -> QueryRefreshAction {

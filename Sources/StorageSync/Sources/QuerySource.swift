@@ -9,9 +9,9 @@ public import StorageEntities
 ///     .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
 /// ```
 ///
-/// A value; ``PersistenceContainer`` shows its rows (`results(of:)`) and fetches them. Fetched
-/// rows are saved in a commit whose actor is the source's name and whose reason is its policy, so the history says
-/// where a row came from.
+/// A source is a value; ``PersistenceContainer`` shows its rows (`results(of:)`) and fetches them. Fetched rows are
+/// saved in a commit whose actor is the source's name and whose reason is its policy, so the history says where a row
+/// came from.
 ///
 /// The time of the last fetch and its failure are stored beside the rows under the source's ``name`` and ``parameter``.
 /// Sources of a ``QuerySources()`` struct that are referred to by key path are named after their property.
@@ -22,8 +22,8 @@ public struct QuerySource<Element: RegisteredEntity>: Sendable {
     public private(set) var cachePolicy = QueryCachePolicy.localOnly
     /// How rows are fetched and merged; nil if there is no remote.
     public private(set) var refreshAction: QueryRefreshAction<Element>?
-    /// The name under which its state is stored: two sources with the same name and parameter are fetched as one. The
-    /// SQL of the query by default.
+    /// The name under which the source's state is stored; by default the SQL of the query. Two sources with the same
+    /// name and parameter are fetched as one.
     public internal(set) var name: String
     /// The argument of a source with a parameter, as JSON; empty for a source without one.
     public internal(set) var parameter = ""
@@ -44,7 +44,7 @@ public struct QuerySource<Element: RegisteredEntity>: Sendable {
     ///
     /// - Parameters:
     ///   - merge: How to merge fetched rows, and whether to delete rows that the remote doesn't have.
-    ///   - fetch: Asks the remote. Its errors are shown, and the rows aren't changed.
+    ///   - fetch: Requests the rows from the remote. If it throws, the error is shown, and the rows aren't changed.
     public func remote(
         merge: QueryMergeStrategy<Element> = .replace, fetch: @escaping @Sendable () async throws -> [Element]
     ) -> QuerySource<Element> {
@@ -58,7 +58,7 @@ public struct QuerySource<Element: RegisteredEntity>: Sendable {
         return source
     }
 
-    /// Returns the source with a policy.
+    /// Returns the source with a cache policy.
     public func cache(_ policy: QueryCachePolicy) -> QuerySource<Element> {
         var source = self
         source.cachePolicy = policy

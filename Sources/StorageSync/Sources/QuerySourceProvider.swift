@@ -1,4 +1,4 @@
-/// A type whose properties are query sources; ``QuerySources()`` writes the conformance.
+/// A type whose properties are query sources; the macro ``QuerySources()`` adds the conformance.
 ///
 /// Providers are registered by type in a ``QuerySourceRegistry``, and their sources are referred to by key paths:
 /// `\TaskSources.all`.
@@ -10,7 +10,7 @@ public protocol QuerySourceProvider: Sendable {
 }
 
 extension QuerySourceProvider {
-    /// No names.
+    /// An empty dictionary.
     public static var querySourceNames: [PartialKeyPath<Self>: String] { [:] }
 }
 
@@ -37,10 +37,10 @@ extension QuerySourceProvider {
 /// }
 /// ```
 ///
-/// Each property whose written type is `QuerySource`, or a function from one parameter to it, is a source. A source's state is stored under the names
-/// of the enclosing types, the struct and the property, without modules: `Task.Sources.all` for a struct inside `Task`. Renaming one of them makes it
-/// a new source, which is fetched again; two structs with the same name declare the same sources, whichever modules or functions they are declared
-/// in.
+/// Each property whose written type is `QuerySource`, or a function of one parameter that returns it, is a source. Its
+/// state is stored under the names of the enclosing types, the struct and the property, without modules:
+/// `Task.Sources.all` for a struct inside `Task`. If one of them is renamed, the source counts as new and is fetched
+/// again. Two structs with the same name declare the same sources, whichever modules or functions they are declared in.
 @attached(extension, conformances: QuerySourceProvider, names: named(querySourceNames))
 public macro QuerySources() = #externalMacro(module: "StorageMacros", type: "QuerySourcesMacro")
 

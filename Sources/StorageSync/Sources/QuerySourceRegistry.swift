@@ -1,8 +1,8 @@
 internal import StorageKit
 internal import Synchronization
 
-/// The providers of query sources, by type. A nested registry finds the providers of the outer one, unless it has its
-/// own.
+/// The providers of query sources, by type. A nested registry also finds the providers of the outer one, unless it has
+/// its own of the same type.
 ///
 /// ```swift
 /// QuerySourceRegistry.shared.register(TaskSources(api: .live))
@@ -14,7 +14,7 @@ internal import Synchronization
 public final class QuerySourceRegistry: Sendable {
     /// The program's registry.
     public static let shared = QuerySourceRegistry()
-    /// The registry in use; ``shared`` by default.
+    /// The current task's registry; ``shared`` by default.
     @TaskLocal public static var current: QuerySourceRegistry = .shared
 
     private let parent: QuerySourceRegistry?
@@ -22,8 +22,7 @@ public final class QuerySourceRegistry: Sendable {
 
     /// Creates a registry.
     ///
-    /// - Parameter parent: Where providers are looked up that aren't registered here.
-    ///
+    /// - Parameter parent: The registry that is searched for providers that aren't registered here.
     public init(parent: QuerySourceRegistry? = nil) { self.parent = parent }
 
     /// Registers a provider, replacing an earlier one of its type.
@@ -48,14 +47,14 @@ public final class QuerySourceRegistry: Sendable {
     }
 }
 
-/// Runs `operation` with a provider registered for it alone, in addition to the outer ones.
+/// Runs `operation` with a provider that is registered for it only, in addition to the outer ones.
 public func withQuerySources<Provider: QuerySourceProvider, Result>(
     _ provider: Provider, _ operation: () throws -> Result
 ) rethrows -> Result {
     try QuerySourceRegistry.$current.withValue(.inside(provider), operation: operation)
 }
 
-/// Runs `operation` with a provider registered for it alone, in addition to the outer ones.
+/// Runs `operation` with a provider that is registered for it only, in addition to the outer ones.
 public func withQuerySources<Provider: QuerySourceProvider, Result>(
     isolation: isolated (any Actor)? = #isolation, _ provider: Provider, _ operation: () async throws -> Result
 ) async rethrows -> Result {

@@ -8,8 +8,8 @@
 public protocol RetryableError: Error {
     /// The minimum delay before the next request; nil if the remote doesn't specify one.
     var retryAfter: Duration? { get }
-    /// Whether repeating the request is pointless until something else changes: the credentials, the address, the
-    /// program. The source isn't fetched automatically then; see ``QuerySourceStatus/isRefused``. False by default.
+    /// Whether repeating the request is pointless until something else changes: the credentials, the address or the
+    /// program. If true, the source isn't fetched automatically; see ``QuerySourceStatus/isRefused``. False by default.
     var isRefusal: Bool { get }
 }
 
