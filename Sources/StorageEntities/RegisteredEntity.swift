@@ -1,6 +1,6 @@
 public import StorageCore
 
-/// An entity that knows its record, so that calls need to name only the entity.
+/// An entity whose type leads to its record's type, so that calls need only the entity.
 public protocol RegisteredEntity: StorageKitEntity {
     associatedtype Record: StorageKitEntityRecord where Record.E == Self
 }

@@ -6,7 +6,7 @@ public import StorageLog
 // of `@StorageEntity` bind and read by index, which is several times as fast, and store dates exactly, where GRDB
 // stores milliseconds.
 extension StorageKitEntityRecord {
-    /// Binds one parameter per column with the value that the record's `encode(to:)` sets; NULL if it sets none.
+    /// Binds, for each column, the value that the record's `encode(to:)` sets; NULL if it sets none.
     ///
     /// - Throws: What `encode(to:)` throws; ``StorageError`` with `invalid-value` for a value that can't be stored,
     ///   such as NaN.
@@ -35,12 +35,12 @@ extension StorageKitEntityRecord {
 }
 
 extension StorageKitEntityRecord where E.Id: StorageColumnValue {
-    /// The key as a column holds it.
+    /// Returns the key as its column holds it.
     public static func key(of id: E.Id) -> StorageValue { id.storageValue }
 }
 
 extension StorageKitEntityRecord where E.Id: RawRepresentable, E.Id.RawValue: StorageColumnValue {
-    /// The key's raw value as a column holds it.
+    /// Returns the key's raw value as its column holds it.
     @_disfavoredOverload
     public static func key(of id: E.Id) -> StorageValue { id.rawValue.storageValue }
 }

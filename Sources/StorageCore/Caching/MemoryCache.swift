@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// Values in memory, up to a lifetime and a maximum number: beyond it, expired values are removed first, then the least recently
-/// used one.
+/// A cache in memory that limits the number of values and the lifetime of each.
+///
+/// When a new value needs room, all expired values are removed, or the least recently used one if there are none.
 ///
 /// ```swift
 /// let cache = MemoryCache<String, User>(capacity: 100, defaultTTL: 300, clock: SystemClock())
@@ -16,9 +17,9 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         let expires: Date?
     }
 
-    /// The maximum number of values; beyond it, the least recently used one is removed.
+    /// The maximum number of values.
     public nonisolated let capacity: Int
-    /// The lifetime of a value; with 0 a value stays as long as there is room.
+    /// The lifetime of a value that is set without one; 0 keeps it as long as there is room.
     public nonisolated let defaultTTL: TTL
     /// The clock by which values expire.
     public nonisolated let clock: any StorageClock
@@ -27,7 +28,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Creates an empty cache.
     ///
-    /// - Parameter defaultTTL: The lifetime of values in seconds; 0 or less keeps them as long as there is room.
+    /// - Parameter defaultTTL: The lifetime of a value that is set without one; 0 keeps it as long as there is room.
     public init(capacity: Int, defaultTTL: TTL = .minutes(5), clock: any StorageClock = SystemClock()) {
         self.capacity = capacity
         self.defaultTTL = defaultTTL
@@ -35,7 +36,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         entries = LeastRecentlyUsed(capacity: capacity)
     }
 
-    /// The value of a key; nil if there is none or it has expired.
+    /// Returns the value of a key; nil if there is none or it has expired.
     public func get(_ key: Key) -> Value? {
         guard let entry = entries.value(for: key) else { return nil }
         if let expires = entry.expires, expires <= clock.now {
@@ -45,7 +46,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         return entry.value
     }
 
-    /// Stores a value, replacing an earlier one of the key.
+    /// Stores a value, replacing the key's earlier one.
     ///
     /// - Parameter ttl: The lifetime of the value; ``defaultTTL`` if nil, unlimited for 0.
     public func set(_ value: Value, for key: Key, ttl: TTL? = nil) {

@@ -1,17 +1,17 @@
-/// Builds the keys of caches so that two different things never share one.
+/// Builds cache keys in such a way that two different things never share one.
 public struct KeyBuilder: Sendable, Hashable {
     /// The prefix of all keys.
     public let namespace: String
 
-    /// Creates a builder of keys with a prefix.
+    /// Creates a builder whose keys begin with a prefix.
     public init(namespace: String) { self.namespace = namespace }
 
-    /// `myapp.User:1`
+    /// Returns the key of an entity, such as `myapp.User:1`.
     public func entityKey<T>(_ type: T.Type, id: String) -> String {
         "\(escaped(namespace)).\(escaped("\(type)")):\(escaped(id))"
     }
 
-    /// `myapp.query:recent?limit=10`, parameters by name.
+    /// Returns the key of a query, with its parameters sorted by name, such as `myapp.query:recent?limit=10`.
     public func queryKey(_ name: String, params: [String: String] = [:]) -> String {
         let list = params.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }
         return "\(escaped(namespace)).query:\(escaped(name))" + (list.isEmpty ? "" : "?" + list.joined(separator: "&"))

@@ -1,18 +1,18 @@
-/// The declared limits. A value beyond one is refused with `limit-exceeded`; nothing is truncated.
+/// The limits of a store. A value beyond one is refused with `limit-exceeded`; nothing is truncated.
 public enum Limits {
-    /// Bytes of one text or blob.
+    /// The maximum size of one text or blob in bytes: 64 MiB.
     public static let valueBytes = 64 << 20
-    /// Bytes of all texts and blobs that one commit captures, old and new values together.
+    /// The maximum size in bytes of all texts and blobs that one commit captures, old and new values together: 512 MiB.
     public static let commitBytes = 1 << 29
-    /// Changes of rows in one commit.
+    /// The maximum number of row changes in one commit.
     public static let commitEvents = 16_777_216
-    /// UTF-8 bytes of a table or column name.
+    /// The maximum length of a table or column name in UTF-8 bytes.
     public static let nameBytes = 255
-    /// UTF-8 bytes of each field of a commit's metadata, and of an attribute's name and value.
+    /// The maximum length in UTF-8 bytes of each field of a commit's metadata, and of an attribute's name and value.
     public static let metadataBytes = 65_536
-    /// Attributes of one commit.
+    /// The maximum number of attributes of one commit.
     public static let attributes = 256
-    /// Columns of one entity.
+    /// The maximum number of columns of one entity.
     public static let columns = 1_900
 
     /// Columns of a primary key: change capture counts them in a byte.

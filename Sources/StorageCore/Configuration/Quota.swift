@@ -1,9 +1,9 @@
-/// The maximum size of a cache: `.megabytes(30)`.
+/// The maximum size of a cache, such as `.megabytes(30)`.
 public struct Quota: Sendable, Hashable {
-    /// The bytes; never below 0.
+    /// The size in bytes; never negative.
     public let bytes: Int
 
-    /// A quota in bytes; 0 for a negative number.
+    /// Creates a quota in bytes; a negative number counts as 0.
     public init(bytes: Int) { self.bytes = max(bytes, 0) }
 
     /// So many units; as much as there can be where that is too many.
@@ -12,12 +12,12 @@ public struct Quota: Sendable, Hashable {
         self.init(bytes: isTooLarge ? .max : bytes)
     }
 
-    /// A quota in bytes.
+    /// Returns a quota in bytes.
     public static func bytes(_ count: Int) -> Quota { Quota(bytes: count) }
-    /// A quota in units of 1,024 bytes.
+    /// Returns a quota in units of 1,024 bytes.
     public static func kilobytes(_ count: Int) -> Quota { Quota(count, of: 1_024) }
-    /// A quota in units of 1,048,576 bytes.
+    /// Returns a quota in units of 1,048,576 bytes.
     public static func megabytes(_ count: Int) -> Quota { Quota(count, of: 1_048_576) }
-    /// A quota in units of 1,073,741,824 bytes.
+    /// Returns a quota in units of 1,073,741,824 bytes.
     public static func gigabytes(_ count: Int) -> Quota { Quota(count, of: 1_073_741_824) }
 }

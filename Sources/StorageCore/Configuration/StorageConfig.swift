@@ -1,30 +1,30 @@
 public import Foundation
 
-/// The options for opening a store, and for its caches and encoders.
+/// The options of a store, its caches and its encoders.
 ///
 /// ```swift
 /// let reader = try StorageKit.start(at: url, config: .init(isReadOnly: true)).facade
 /// let config = StorageConfig(durability: .normal, defaultTTL: .minutes(10), namespace: "myapp")
 /// ```
 public struct StorageConfig: Sendable {
-    /// The failures that a finished write survives.
+    /// Which failures a finished write survives.
     public enum Durability: Sendable {
-        /// A write that returned survives a crash of the process and a power failure.
+        /// A finished write survives a crash of the process and a power failure.
         case full
-        /// A write that returned survives a crash of the process; a power failure may lose the last commits, but never a part of
+        /// A finished write survives a crash of the process. A power failure may lose the last commits, but never a part of
         /// one.
         case normal
     }
 
     // MARK: The store
 
-    /// Whether the store may only be read. Any number of processes may read while one writes.
+    /// Whether the store is opened for reading only. Any number of processes may read while one writes.
     public var isReadOnly: Bool
-    /// The failures that a finished write survives.
+    /// Which failures a finished write survives.
     public var durability: Durability
-    /// The time that a statement waits for a lock of another process.
+    /// How long a statement waits for a lock of another process.
     public var busyTimeout: Duration
-    /// The number of connections that read at the same time.
+    /// The maximum number of reads at the same time, each on a connection of its own.
     public var readerCount: Int
     /// The number of additional connections for reads that take long: verification, snapshots, rebuilds, comparisons. Each
     /// delays the truncation of the write-ahead log while it reads.
@@ -32,10 +32,11 @@ public struct StorageConfig: Sendable {
     /// The number of writes that may wait for their turn; one more throws `overloaded`. Nil, the default, allows any number: a
     /// task that awaits each of its writes adds one at a time.
     public var maximumQueuedWrites: Int?
-    /// The maximum by which the clock may be ahead of the newest commit, of the time when the store was opened (if that was
-    /// before 2100), and of 2026; a commit at a later time throws `clock-ahead`. Commit times never decrease, so later commits
-    /// would all get that time. Ten years, the default, allow a store to be unused for any time, but no clock jump.
-    /// Nil accepts every time.
+    /// The maximum by which the clock may be ahead of the last plausible time; a commit beyond it throws `clock-ahead`.
+    ///
+    /// The last plausible time is the latest of three: the newest commit, the time when the store was opened (if that was
+    /// before 2100), and 2026. Commit times never decrease, so all later commits would get the time of a wrong clock. The
+    /// default of ten years lets a store be unused for a long time, but refuses clock jumps. Nil accepts every time.
     public var maximumClockJump: Duration?
     /// The source of the time for commits, `updatedAt` columns and caches.
     public var clock: any StorageClock
@@ -44,7 +45,7 @@ public struct StorageConfig: Sendable {
 
     /// The lifetime of a cached value; 0 is unlimited.
     public var defaultTTL: TTL
-    /// The maximum bytes of a disk cache.
+    /// The maximum size of a disk cache in bytes.
     public var diskQuotaBytes: Int
     /// The maximum number of entities of each type that repositories keep in memory.
     public var memoryCapacity: Int

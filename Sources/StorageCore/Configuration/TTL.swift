@@ -5,21 +5,25 @@
 /// await cache.set(user, for: "user-1", ttl: TTL(.milliseconds(500)))
 /// ```
 public struct TTL: Sendable, Hashable {
-    /// The lifetime in seconds.
+    /// The lifetime; zero is unlimited.
     public let duration: Duration
 
+    /// Creates a lifetime.
+    ///
     /// - Parameter duration: A negative one counts as zero.
     public init(_ duration: Duration) { self.duration = max(duration, .zero) }
+    /// Creates a lifetime of a number of seconds.
+    ///
     /// - Parameter seconds: A negative number or NaN counts as zero.
     public init(seconds: Double) { self.init(.seconds(seconds > 0 ? min(seconds, Self.longest) : 0)) }
 
-    /// A lifetime of a number of seconds.
+    /// Returns a lifetime of a number of seconds.
     public static func seconds(_ count: Double) -> TTL { TTL(seconds: count) }
-    /// A lifetime of a number of minutes.
+    /// Returns a lifetime of a number of minutes.
     public static func minutes(_ count: Double) -> TTL { TTL(seconds: count * 60) }
-    /// A lifetime of a number of hours.
+    /// Returns a lifetime of a number of hours.
     public static func hours(_ count: Double) -> TTL { TTL(seconds: count * 3_600) }
-    /// A lifetime of a number of days.
+    /// Returns a lifetime of a number of days.
     public static func days(_ count: Double) -> TTL { TTL(seconds: count * 86_400) }
 
     /// The lifetime in seconds.
@@ -30,8 +34,8 @@ public struct TTL: Sendable, Hashable {
 }
 
 extension TTL: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
-    /// A time in whole seconds.
+    /// Creates a lifetime in whole seconds.
     public init(integerLiteral seconds: Int64) { self.init(.seconds(seconds)) }
-    /// A time in seconds.
+    /// Creates a lifetime in seconds.
     public init(floatLiteral seconds: Double) { self.init(seconds: seconds) }
 }

@@ -8,16 +8,16 @@ public struct ColumnSchema: Sendable, Equatable {
     public let notNull: Bool
     /// Whether the column is the primary key.
     public let primaryKey: Bool
-    /// An SQL literal for the value of rows that are older than the column.
+    /// The value, as an SQL literal, that rows get if they are older than the column; nil for none.
     public let defaultValue: String?
-    /// An SQL literal for that value if the column is required and has no default: zero, an empty text. Nil if the property's
-    /// type has no such value.
+    /// The value, as an SQL literal, that such rows get if the column is required and has no default: zero, an empty text. Nil
+    /// if the property's type has no such value.
     public let neutralValue: String?
 
-    /// How values are shown beyond their storage class: ``uuid``, or nothing.
+    /// How values are shown if not by their storage class: ``uuid``, or empty.
     public let coding: String
 
-    /// The row of another entity that the column refers to.
+    /// The foreign key; nil if the column refers to no other entity.
     public let reference: ColumnReference?
     /// The other columns of the optional embedded value of which this one is a required part: where one of them holds a value,
     /// so does this one. Empty for other columns.
@@ -28,7 +28,7 @@ public struct ColumnSchema: Sendable, Equatable {
     /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and accepts them as text.
     public static let uuid = "uuid"
 
-    /// Creates a column.
+    /// Creates a column whose SQL type determines its neutral value.
     public init(
         name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil,
         coding: String = "", reference: ColumnReference? = nil
@@ -38,7 +38,7 @@ public struct ColumnSchema: Sendable, Equatable {
             neutralValue: Self.neutralValue(of: type), coding: coding, reference: reference)
     }
 
-    /// Creates a column whose type determines its neutral value, if it has one.
+    /// Creates a column with a neutral value of its own; nil for none.
     public init(
         name: String, type: String, notNull: Bool, primaryKey: Bool = false, defaultValue: String?,
         neutralValue: String?, coding: String = "", reference: ColumnReference? = nil
@@ -54,7 +54,7 @@ public struct ColumnSchema: Sendable, Equatable {
         problem = nil
     }
 
-    /// The neutral value for a column of an SQL type.
+    /// Returns the neutral value for a column of an SQL type, as an SQL literal.
     public static func neutralValue(of type: String) -> String {
         switch type {
         case "TEXT": "''"
@@ -78,7 +78,7 @@ public struct ColumnSchema: Sendable, Equatable {
         self.problem = problem
     }
 
-    /// The same column, referring to the key of another entity's table: the database enforces that the row exists.
+    /// Returns the column with a foreign key to another entity's table; the database then enforces that the row exists.
     public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
         ColumnSchema(
             name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
@@ -94,7 +94,7 @@ public struct TableSchema: Sendable, Equatable {
     /// The columns, in order.
     public let columns: [ColumnSchema]
 
-    /// Creates a schema.
+    /// Creates a schema from a table's name and columns.
     public init(name: String, columns: [ColumnSchema]) {
         self.name = name
         self.columns = columns
@@ -108,11 +108,11 @@ public struct TableSchema: Sendable, Equatable {
 
 /// A foreign key.
 public struct ColumnReference: Sendable, Equatable {
-    /// The table that the column refers to.
+    /// The table that is referred to.
     public let table: String
-    /// Its column, which is its primary key.
+    /// The column of that table that is referred to: its primary key.
     public let column: String
-    /// What happens to the referring row when the other one is deleted.
+    /// What happens to the referring row when the referenced row is deleted.
     public let onDelete: StorageDeleteRule
 
     /// Creates a foreign key.
@@ -123,12 +123,12 @@ public struct ColumnReference: Sendable, Equatable {
     }
 }
 
-/// What happens to a row when the row that it refers to is deleted. The resulting changes are part of the log.
+/// What happens to a row when the row that it refers to is deleted. The resulting changes are in the log.
 public enum StorageDeleteRule: String, Sendable, Equatable {
-    /// It is deleted too.
+    /// The referring row is deleted too.
     case cascade = "CASCADE"
-    /// Its column is set to NULL; the column must be optional.
+    /// The referring column is set to NULL; it must be optional.
     case setNull = "SET NULL"
-    /// The other row can't be deleted while this one refers to it.
+    /// The referenced row can't be deleted while another row refers to it.
     case restrict = "RESTRICT"
 }

@@ -1,4 +1,4 @@
-/// A value type whose instances are stored, one row each, under their `id`.
+/// A value type whose instances are stored as one row each, identified by their `id`.
 public protocol StorageKitEntity: Codable, Sendable, Equatable {
     /// The type of the primary key.
     associatedtype Id: Hashable & Sendable

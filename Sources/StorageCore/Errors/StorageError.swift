@@ -1,7 +1,7 @@
 /// An error of StorageKit.
 ///
-/// The `code` says what kind of failure it is and is meant for decisions; the `message` says what happened and the
-/// `remedy` what to do, both for people. New codes may appear in any version: always keep a `default`.
+/// The `code` is for decisions in programs: it identifies the kind of failure. The `message` (what happened) and the `remedy`
+/// (what to do) are for people. New codes may appear in any version: always keep a `default`.
 ///
 /// ```swift
 /// do {
@@ -11,7 +11,7 @@
 /// }
 /// ```
 public struct StorageError: Error, Sendable {
-    /// The kind of failure. An open set: compare with `==`, don't switch exhaustively.
+    /// The kind of a failure. New ones may be added: compare with `==`, and don't switch exhaustively.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
         /// Creates a code from its name.
@@ -37,7 +37,7 @@ public struct StorageError: Error, Sendable {
         public static let overloaded = Code("overloaded")
         /// The row isn't in the state that the caller expected.
         public static let conflict = Code("conflict")
-        /// The clock, or a time that was given, is too far ahead to be right.
+        /// The clock, or a time that the caller gave, is too far ahead to be right.
         public static let clockAhead = Code("clock-ahead")
         /// The requested object doesn't exist.
         public static let notFound = Code("not-found")

@@ -8,15 +8,15 @@ public import Foundation
 /// let before = try await storage.asOf(.before(.head, commits: 1))
 /// ```
 public enum StoragePoint: Sendable, Hashable {
-    /// After the event at this position; 0 is the time before the first.
+    /// The state after the event at this position; 0 is the state before the first event.
     case position(Int64)
-    /// After this commit.
+    /// The state after the commit with this number.
     case commit(Int64)
-    /// After the last commit that isn't later than this time.
+    /// The state after the last commit that was made at this time or earlier.
     case time(Date)
-    /// At the current position of this tag.
+    /// The state at the position that this tag has when the point is used.
     case tag(String)
-    /// After the newest commit.
+    /// The state after the newest commit.
     case head
     /// A number of commits before another point: `.before(.head, commits: 1)` is the state that the newest commit changed.
     ///
@@ -26,7 +26,8 @@ public enum StoragePoint: Sendable, Hashable {
 }
 
 extension StoragePoint: CustomStringConvertible {
-    /// The point as the command line takes it: `@1234`, `t:77`, `2026-01-15T10:00:00.000Z`, `tag:NAME`, `head`, `head~5`.
+    /// The point in the form that the command line accepts: `@1234`, `t:77`, `2026-01-15T10:00:00.000Z`, `tag:NAME`, `head`,
+    /// `head~5`.
     public var description: String {
         switch self {
         case .position(let position): "@\(position)"

@@ -6,7 +6,7 @@ public enum RowOrder: Sendable, Hashable {
     case descending
 }
 
-/// One column that rows are sorted by. NULL comes first in ascending order, then numbers, texts and blobs.
+/// A column to sort rows by. In ascending order NULL comes first, then numbers, texts and blobs.
 public struct RowOrdering: Sendable, Hashable {
     /// The column to sort by.
     public let column: String

@@ -1,21 +1,21 @@
 /// A condition on the rows of one entity.
 ///
-/// One tree serves all uses: it is converted to SQL for queries, and evaluated in Swift for rows in memory, with the same result.
-/// As in SQL there are three results: true, false and unknown, the result of a comparison with NULL; a query returns the rows for
-/// which the result is true.
+/// One condition serves all uses: it is converted to SQL for queries, and evaluated in Swift for rows in memory, with the same
+/// result. As in SQL, the result is true, false or, after a comparison with NULL, unknown; a query returns the rows for which
+/// it is true.
 public indirect enum RowPredicate: Sendable, Hashable {
-    /// True, false, or unknown for nil.
+    /// A constant result; nil means unknown.
     case constant(Bool?)
     /// A column compared with a value or with another column.
     case comparison(column: String, Comparison, Operand, collation: Collation? = nil)
     /// Whether a column is NULL; never unknown.
     case isNull(column: String)
-    /// Whether a column equals one of some values.
+    /// Whether a column equals one of several values.
     case among(column: String, [StorageValue])
     /// Whether a column lies between two values, both included.
     case between(column: String, StorageValue, StorageValue)
-    /// Whether a column's text matches a pattern: `%` matches any text, `_` one character. Only the letters from A to Z match in
-    /// both cases, as everywhere in SQLite.
+    /// Whether a column's text matches a pattern, in which `%` matches any text and `_` one character. As everywhere in SQLite,
+    /// case is ignored only for the letters from A to Z.
     case like(column: String, pattern: String, escape: Unicode.Scalar? = nil)
     /// Whether all conditions are true.
     case all([RowPredicate])
@@ -93,7 +93,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether the condition can be evaluated without a database.
+    /// Whether the condition can be evaluated without a database: it contains no SQL of your own.
     public var isEvaluable: Bool {
         switch self {
         case .sql: false
@@ -103,7 +103,7 @@ extension RowPredicate {
         }
     }
 
-    /// Both conditions; chains stay flat.
+    /// True if both conditions are true; chained conditions form one flat list.
     public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         switch (left, right) {
         case (.all(let a), .all(let b)): .all(a + b)
@@ -113,7 +113,7 @@ extension RowPredicate {
         }
     }
 
-    /// One condition or the other.
+    /// True if at least one of the conditions is true.
     public static func || (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         switch (left, right) {
         case (.any(let a), .any(let b)): .any(a + b)
@@ -123,12 +123,14 @@ extension RowPredicate {
         }
     }
 
-    /// The negated condition; unknown stays unknown.
+    /// The opposite of the condition; unknown stays unknown.
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate { .not(predicate) }
 
-    /// SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`. Values are bound, never pasted.
-    /// It must be one expression, without comments and numbered or named placeholders. It may read other tables, in a
-    /// query of its own or behind `IN`; a live query follows these too.
+    /// A condition in SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`.
+    ///
+    /// The text must be one expression, without comments and without numbered or named placeholders. Values are bound, never
+    /// inserted into the text. The expression may read other tables, in a subquery or after `IN`; a live query follows them
+    /// too.
     public static func sql(_ text: String, _ values: StorageValue...) -> RowPredicate { .sql(text, values) }
 
     /// Whether a column's text contains a text, whose `%` and `_` are matched literally.

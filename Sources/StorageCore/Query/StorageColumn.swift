@@ -1,6 +1,6 @@
-/// A column of an entity with the Swift type of its values, to build conditions from.
+/// A column of an entity, with the Swift type of its values; conditions are built from it.
 ///
-/// In a query's closure the entity's columns are available by name; create a column that has no property of its own by hand:
+/// A query's closure offers the entity's columns by name. For a column without a property of its own, write its name:
 /// `Column<String>("home_city") == "Kyiv"`.
 public struct StorageColumn<Value>: Sendable, Hashable {
     /// The column's name in the entity's table.

@@ -1,9 +1,9 @@
 /// How the text of a search is interpreted.
 public enum SearchSyntax: Sendable, Hashable {
-    /// For text that people type. Every word must occur; `"quoted words"` must be adjacent; `word*` finds words with this prefix;
-    /// `AND`, `OR`, `NOT` in capitals and parentheses work where they are valid. Everything else is matched literally, and no
-    /// text is an error.
+    /// The syntax for text that people type; every text is valid. Every word must occur; `"quoted words"` must be adjacent;
+    /// `word*` finds words that begin with `word`; `AND`, `OR`, `NOT` in capitals and parentheses work if they are used
+    /// correctly. Everything else is matched literally.
     case simple
-    /// The full syntax of SQLite's FTS5, with column filters and NEAR. Invalid text is refused.
+    /// The full syntax of SQLite's FTS5, with column filters and NEAR. Invalid text is an error.
     case fts5
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The source of the time for commits, `updatedAt` columns and caches; a clock of your own makes tests predictable.
+/// The source of the time for commits, `updatedAt` columns and caches. In tests, use a clock of your own for predictable times.
 ///
 /// ```swift
 /// struct StillClock: StorageClock {
@@ -12,8 +12,7 @@ public protocol StorageClock: Sendable {
     var now: Date { get }
     /// The time in whole microseconds since 1970 UTC, as used for commits; derived from ``now`` by default.
     var microseconds: Int64 { get }
-    /// Returns once a time has come. By default, it reads ``now`` again after at most a minute, so that it notices when the clock
-    /// is set.
+    /// Waits until a time. By default, it reads ``now`` at least once a minute, so that it notices when the clock is set.
     ///
     /// - Throws: `CancellationError`.
     func sleep(until time: Date) async throws
@@ -23,6 +22,8 @@ extension StorageClock {
     // A time out of range is refused when a commit is made.
     public var microseconds: Int64 { now.microseconds }
 
+    /// Waits until a time, and reads ``now`` at least once a minute meanwhile.
+    ///
     /// - Throws: `CancellationError`.
     public func sleep(until time: Date) async throws {
         while true {
@@ -33,7 +34,7 @@ extension StorageClock {
     }
 }
 
-/// The system's time. It may be set back; commit times never decrease.
+/// The system's clock. It may be set back, but commit times never decrease.
 public struct SystemClock: StorageClock {
     /// Creates a clock; all instances are equivalent.
     public init() {}

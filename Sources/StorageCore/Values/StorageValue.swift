@@ -2,8 +2,8 @@ public import Foundation
 
 /// One value of a column, in SQLite's five storage classes.
 ///
-/// Equality and hashing are byte-exact, as the log stores values: `1` is not `1.0`, `0.0` is not `-0.0`, and text is
-/// compared by its UTF-8 bytes, so two spellings of `é` differ.
+/// Equality and hashing are exact to the byte, as the log stores values: `1` is not `1.0`, `0.0` is not `-0.0`, and text is
+/// compared by its UTF-8 bytes, so `é` as one character differs from `e` with a combining accent.
 public enum StorageValue: Sendable {
     /// SQL's NULL.
     case null
@@ -52,7 +52,7 @@ extension StorageValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, 
 }
 
 extension StorageValue: CustomStringConvertible {
-    /// The value in readable form: text in quotes, blobs as `x'…'`, `NULL`.
+    /// The value in readable form: text in quotes, blobs as `x'…'`, NULL as `NULL`.
     public var description: String {
         switch self {
         case .null: "NULL"

@@ -1,7 +1,7 @@
 public import StorageCore
 
-/// The columns of an entity in a query's closures: `$0.age` is the column of the property `age`. Outside of closures
-/// the type itself has them: `User.Columns.age`.
+/// The columns of an entity. In a query's closure, `$0.age` is the column of the property `age`; elsewhere, write
+/// `User.Columns.age`.
 @dynamicMemberLookup
 public struct ColumnRef<E: RegisteredEntity>: Sendable {
     package init() {}
@@ -16,17 +16,17 @@ public struct ColumnRef<E: RegisteredEntity>: Sendable {
         E.Record.columns[keyPath: path]
     }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or none of this type")
     public subscript<Value>(dynamicMember name: String) -> StorageColumn<Value> { StorageColumn(name) }
 
-    /// The same if it is searched as text, or if its type can't be inferred.
+    /// Unavailable: produces the same message for a property used as text, or whose type can't be inferred.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name")
     public subscript(dynamicMember name: String) -> StorageColumn<String> { StorageColumn(name) }
 
-    /// A column by name, for those without a property.
+    /// Returns a column by its name, if it has no property.
     public subscript<Value>(_ name: String, as type: Value.Type = Value.self) -> StorageColumn<Value> {
         StorageColumn(name)
     }

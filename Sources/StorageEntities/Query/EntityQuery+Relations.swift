@@ -24,7 +24,7 @@ extension EntityQuery {
 // MARK: Including
 
 extension EntityQuery {
-    /// Reads the rows of a property marked `@StorageHasMany` with each entity, and puts them into it.
+    /// Also reads the rows of a property marked `@StorageHasMany`, and stores them in each entity's property.
     ///
     /// ```swift
     /// let authors = try await storage.query(Author.self)
@@ -34,10 +34,10 @@ extension EntityQuery {
     /// ```
     ///
     /// A limit applies to each entity. The inner query can include rows itself. Everything is read in one state, with one
-    /// statement for each entity, so the foreign key needs an index: see ``QueryExplanation/warnings``. `count`, `exists`
+    /// statement run for each entity, so the foreign key needs an index: see ``QueryExplanation/warnings``. `count`, `exists`
     /// and aggregates don't read included rows.
     ///
-    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    /// The call that runs the query throws `invalid-argument` if the property isn't marked.
     public func include<Child: RegisteredEntity>(
         _ children: any WritableKeyPath<Entity, [Child]> & Sendable,
         _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
@@ -45,7 +45,7 @@ extension EntityQuery {
         including(children, query(relatedRequest()), Relation.foreignKey(of: children))
     }
 
-    /// Reads the rows whose column holds an entity's key, and puts them into a property of the entity that isn't stored.
+    /// Also reads the rows whose column holds an entity's key, and stores them in a property that has no column.
     ///
     /// - Parameter foreignKey: The other entity's column that holds the key.
     public func include<Child: RegisteredEntity, Key>(
@@ -65,14 +65,14 @@ extension EntityQuery {
         }
     }
 
-    /// Reads the row that a property marked `@StorageBelongsTo` refers to, and puts it into each entity; nil if it doesn't
-    /// exist, or if the inner query doesn't find it.
+    /// Also reads the row that a property marked `@StorageBelongsTo` refers to, and stores it in each entity's property; nil if
+    /// the row doesn't exist or the inner query doesn't find it.
     ///
     /// ```swift
     /// let books = try await storage.query(Book.self).include(\.author).fetch()
     /// ```
     ///
-    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    /// The call that runs the query throws `invalid-argument` if the property isn't marked.
     public func include<Parent: RegisteredEntity>(
         _ parent: any WritableKeyPath<Entity, Parent?> & Sendable,
         _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
@@ -80,7 +80,7 @@ extension EntityQuery {
         including(parent, query(relatedRequest()), Relation.foreignKey(of: parent))
     }
 
-    /// Reads the row whose key a column holds, and puts it into a property of each entity that isn't stored.
+    /// Also reads the row whose key a column holds, and stores it in a property that has no column.
     ///
     /// - Parameter foreignKey: The column of this entity that holds the other's key.
     public func include<Parent: RegisteredEntity, Key>(
@@ -104,14 +104,14 @@ extension EntityQuery {
 // MARK: Conditions on related rows
 
 extension EntityQuery {
-    /// Only entities to which at least one row of a property marked `@StorageHasMany` belongs, for which the condition is
+    /// Keeps the entities with at least one related row, in a property marked `@StorageHasMany`, for which the condition is
     /// true.
     ///
     /// ```swift
     /// let authors = try await storage.query(Author.self).has(\.books) { $0.year >= 2000 }.fetch()
     /// ```
     ///
-    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    /// The call that runs the query throws `invalid-argument` if the property isn't marked.
     public func has<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
@@ -119,14 +119,14 @@ extension EntityQuery {
         has(children, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities with at least one row in a property marked `@StorageHasMany` that a query finds, which may have such
-    /// conditions itself:
+    /// Keeps the entities with at least one related row, in a property marked `@StorageHasMany`, that another query finds. It
+    /// can have such conditions itself:
     ///
     /// ```swift
     /// storage.query(Author.self).has(\.books, matching: Book.all().has(\.chapters) { $0.pages > 100 })
     /// ```
     ///
-    /// The query has no limit and no offset; its order has no meaning.
+    /// The other query can't have a limit or an offset; its order is ignored.
     public func has<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>, matching query: QueryRequest<Child>
     ) -> Self {
@@ -135,7 +135,7 @@ extension EntityQuery {
             Relation.foreignKey(of: children).map { .children(of: Entity.self, Child.self, by: $0) })
     }
 
-    /// Only entities to which no row of a property marked `@StorageHasMany` belongs for which the condition is true.
+    /// Keeps the entities without a related row, in a property marked `@StorageHasMany`, for which the condition is true.
     public func hasNo<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
@@ -143,7 +143,7 @@ extension EntityQuery {
         hasNo(children, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities to which no row of a property marked `@StorageHasMany` belongs that a query finds.
+    /// Keeps the entities without a related row, in a property marked `@StorageHasMany`, that another query finds.
     public func hasNo<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>, matching query: QueryRequest<Child>
     ) -> Self {
@@ -152,8 +152,8 @@ extension EntityQuery {
             Relation.foreignKey(of: children).map { .children(of: Entity.self, Child.self, by: $0) })
     }
 
-    /// Only entities for which the row that a property marked `@StorageBelongsTo` refers to exists, and meets the
-    /// condition: a condition on a parent's columns.
+    /// Keeps the entities for which the row that a property marked `@StorageBelongsTo` refers to exists and meets the
+    /// condition.
     ///
     /// ```swift
     /// let books = try await storage.query(Book.self).has(\.author) { $0.country == "UA" }.fetch()
@@ -165,7 +165,7 @@ extension EntityQuery {
         has(parent, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities for which a query finds the row that a property marked `@StorageBelongsTo` refers to.
+    /// Keeps the entities for which another query finds the row that a property marked `@StorageBelongsTo` refers to.
     public func has<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
     ) -> Self {
@@ -174,7 +174,7 @@ extension EntityQuery {
             Relation.foreignKey(of: parent).map { .parent(of: Entity.self, Parent.self, through: $0) })
     }
 
-    /// Only entities for which the row that a property marked `@StorageBelongsTo` refers to doesn't exist, or doesn't meet
+    /// Keeps the entities for which the row that a property marked `@StorageBelongsTo` refers to doesn't exist or doesn't meet
     /// the condition.
     public func hasNo<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>,
@@ -183,7 +183,7 @@ extension EntityQuery {
         hasNo(parent, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities for which a query doesn't find the row that a property marked `@StorageBelongsTo` refers to.
+    /// Keeps the entities for which another query doesn't find the row that a property marked `@StorageBelongsTo` refers to.
     public func hasNo<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
     ) -> Self {
@@ -192,7 +192,7 @@ extension EntityQuery {
             Relation.foreignKey(of: parent).map { .parent(of: Entity.self, Parent.self, through: $0) })
     }
 
-    /// Only entities whose key a column of another entity's row holds, for which the condition is true.
+    /// Keeps the entities whose key is in a column of at least one row of another entity for which the condition is true.
     ///
     /// - Parameter foreignKey: The other entity's column that holds the key.
     public func has<Child: RegisteredEntity, Key>(
@@ -204,7 +204,7 @@ extension EntityQuery {
             .success(.children(of: Entity.self, child, by: Child.Record.columns[keyPath: foreignKey].name)))
     }
 
-    /// Only entities whose key no column of another entity's rows holds for which the condition is true.
+    /// Keeps the entities whose key isn't in a column of any row of another entity for which the condition is true.
     ///
     /// - Parameter foreignKey: The other entity's column that holds the key.
     public func hasNo<Child: RegisteredEntity, Key>(
@@ -216,7 +216,7 @@ extension EntityQuery {
             .success(.children(of: Entity.self, child, by: Child.Record.columns[keyPath: foreignKey].name)))
     }
 
-    /// Only entities whose column holds the key of another entity's row for which the condition is true.
+    /// Keeps the entities whose column holds the key of another entity's row for which the condition is true.
     ///
     /// - Parameter foreignKey: The column of this entity that holds the other's key.
     public func has<Parent: RegisteredEntity, Key>(
@@ -228,7 +228,7 @@ extension EntityQuery {
             .success(.parent(of: Entity.self, parent, through: Entity.Record.columns[keyPath: foreignKey].name)))
     }
 
-    /// Only entities whose column doesn't hold the key of another entity's row for which the condition is true.
+    /// Keeps the entities whose column holds no key of another entity's row for which the condition is true.
     ///
     /// - Parameter foreignKey: The column of this entity that holds the other's key.
     public func hasNo<Parent: RegisteredEntity, Key>(

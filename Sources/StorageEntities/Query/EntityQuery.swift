@@ -1,10 +1,10 @@
 public import StorageCore
 
-/// A query for one entity's rows, built call by call. Each call returns a new query and leaves the original unchanged.
+/// A query over one entity's rows, built call by call. Each call returns a new query and leaves the original unchanged.
 public protocol EntityQuery<Entity> {
     /// The entity that is queried.
     associatedtype Entity: RegisteredEntity
-    /// The query so far.
+    /// What the query reads.
     var request: QueryRequest<Entity> { get set }
 }
 
@@ -15,19 +15,20 @@ extension EntityQuery {
         return copy
     }
 
-    /// Only rows for which the condition is true; several calls must all be.
+    /// Keeps the rows for which the condition is true. With several calls, all conditions must be true.
     public func `where`(_ condition: (ColumnRef<Entity>) -> RowPredicate) -> Self {
         filter(condition(ColumnRef()))
     }
 
-    /// Only rows for which a condition is true that is there already.
+    /// Keeps the rows for which an existing condition is true.
     public func `where`(_ condition: RowPredicate) -> Self { filter(condition) }
 
-    /// Only rows for which a condition is true that names its columns by hand:
+    /// Keeps the rows for which a condition is true that gives its columns by name:
     /// `.where { Column<String>("home_city") == "Kyiv" }`.
     public func `where`(_ condition: () -> RowPredicate) -> Self { `where`(condition()) }
 
-    /// Only rows for which a condition is true; several calls must all be, those of `where` among them.
+    /// Keeps the rows for which a condition is true. With several calls, including those of `where`, all conditions must be
+    /// true.
     ///
     /// ```swift
     /// Task.all().filter(Task.Columns.isCompleted == true)
@@ -39,12 +40,12 @@ extension EntityQuery {
         }
     }
 
-    /// Sorts by a column; further calls sort rows that are equal in the earlier columns, and the key comes last.
+    /// Sorts by a column. Each further call sorts the rows that are equal in all earlier columns; the key comes last.
     public func orderBy(_ column: String, _ order: RowOrder = .ascending) -> Self {
         with { $0.rows.orderings.append(RowOrdering(column, order)) }
     }
 
-    /// Sorts by a property's column.
+    /// Sorts by a property's column, as `orderBy` with a name does.
     public func orderBy<Value>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>, _ order: RowOrder = .ascending,
         collation: RowPredicate.Collation? = nil
@@ -53,22 +54,22 @@ extension EntityQuery {
         return with { $0.rows.orderings.append(RowOrdering(name, order, collation: collation)) }
     }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func orderBy(
         _ column: _NoColumn.Path, _ order: RowOrder = .ascending, collation: RowPredicate.Collation? = nil
     ) -> Self { self }
 
-    /// Sorts by a column for which `@StorageEntity` generated a case: `.order(by: .createdAt, .descending)`. Several
-    /// calls sort like those of `orderBy`. The columns of embedded properties have no cases; use `orderBy` for them.
+    /// Sorts by a column for which `@StorageEntity` generated a case: `.order(by: .createdAt, .descending)`. Several calls work
+    /// like those of `orderBy`. Columns of embedded properties have no cases; use `orderBy` for them.
     public func order(by column: Entity.Record.ColumnName, _ order: RowOrder = .ascending) -> Self {
         orderBy(column.rawValue, order)
     }
 
-    /// Returns at most this many rows.
+    /// Limits the result to a number of rows.
     public func limit(_ count: Int) -> Self { with { $0.rows.limit = count } }
 
-    /// Without the first rows. For paging through rows that change, a page behind a cursor is better and faster.
+    /// Skips a number of rows. To page through rows that change, a page after a cursor is better and faster.
     public func offset(_ count: Int) -> Self { with { $0.rows.offset = count } }
 }

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// What a query reads, independent of the store. It is built by the calls of a query, and reads nothing itself.
+/// What a query reads, independent of a store: it is built call by call, and reads nothing itself.
 ///
 /// ```swift
 /// let request = Task.all().filter(Task.Columns.isCompleted == true).order(by: .createdAt).limit(10)
@@ -57,7 +57,7 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
         [EntityTableCache.of(E.Record.self).name] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
     }
 
-    /// The query itself.
+    /// The request itself.
     public var request: QueryRequest<E> {
         get { self }
         set { self = newValue }

@@ -1,8 +1,7 @@
-/// A type with a property of any name: the compiler resolves key paths to misspelt properties with it.
+/// A type with a property of any name, which the compiler uses for key paths to misspelt properties.
 ///
-/// Calls that take a column by a property or by its name are overloaded. For a misspelt property the compiler would
-/// report that it isn't a `String`; with one more overload, which is unavailable and accepts any name, it reports what
-/// is wrong.
+/// Some calls take a column either as a property or by name. For a misspelt property the compiler would report that it isn't a
+/// `String`. A third overload, unavailable and with any name, makes it report the actual error.
 @dynamicMemberLookup
 public struct _NoColumn {
     /// A key path that fits any name.
@@ -10,6 +9,6 @@ public struct _NoColumn {
 
     private init() {}
 
-    /// The same again, so that properties of properties fit.
+    /// Returns the same type, so that nested properties are accepted too.
     public subscript(dynamicMember name: String) -> _NoColumn { self }
 }

@@ -1,4 +1,4 @@
-/// The excerpt of the matching text that a search returns.
+/// The excerpt of the matching text to return with each result of a search.
 public struct SearchExcerpt: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         case snippet(ellipsis: String, words: Int)
@@ -17,10 +17,10 @@ public struct SearchExcerpt: Sendable, Hashable {
     let start: String
     let end: String
 
-    /// A few words around the match.
+    /// Returns an excerpt of a few words around a match.
     ///
     /// - Parameters:
-    ///   - column: The column's name; nil for the one that matches best.
+    ///   - column: The column's name; nil for the column that matches best.
     ///   - start: Inserted before a match; `end` after it.
     ///   - ellipsis: Inserted where text was omitted.
     ///   - words: The maximum length, 1 to 64 words.
@@ -32,7 +32,7 @@ public struct SearchExcerpt: Sendable, Hashable {
             end: end)
     }
 
-    /// The whole text of a column, with every word that was found marked.
+    /// Returns an excerpt with the whole text of a column, in which every match is marked.
     public static func highlight(column: String, start: String = "<b>", end: String = "</b>") -> SearchExcerpt {
         SearchExcerpt(form: .highlight, source: .name(column), start: start, end: end)
     }

@@ -2,9 +2,9 @@
 public struct SearchResult<Entity: Sendable>: Sendable {
     /// The entity that was found.
     public let entity: Entity
-    /// How well it fits: BM25 as FTS5 counts it, lower is better.
+    /// How well it matches: the BM25 score as FTS5 computes it; lower is better.
     public let rank: Double
-    /// The marked text of the match, if the search requested it.
+    /// The excerpt with marked matches, if the search requested one.
     public let snippet: String?
 
     package init(entity: Entity, rank: Double, snippet: String?) {

@@ -1,7 +1,7 @@
 public import GRDB
 
 extension DatabaseActor {
-    /// Returns a stream of what `tracking` reads, now and after commits.
+    /// Returns a stream of the values that `tracking` reads, first now and then after commits that may change them.
     ///
     /// ```swift
     /// for await total in db.stream(tracking: { try Int.fetchOne($0, sql: "SELECT sum(amount) FROM payments") ?? 0 }) {
@@ -9,18 +9,19 @@ extension DatabaseActor {
     /// }
     /// ```
     ///
-    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last run has read, or updates a
-    /// column that it has read. Commits that arrive during a run cause a single further run. Reading a full-text index counts as reading its entity.
-    /// A closure that reads tables outside the log, such as those of projections, runs after every commit. Dependencies outside the store aren't
-    /// tracked. To follow a query at a cost proportional to the changed rows, use ``LiveQuery`` or a view.
+    /// The closure runs again only if a commit, of this or another process, inserts or deletes a row of a table that the last
+    /// run has read, or updates a column that it has read. Commits that arrive during a run cause a single further run. Reading
+    /// a full-text index counts as reading its entity. A closure that reads tables outside the log, such as those of
+    /// projections, runs after every commit. Dependencies outside the store aren't tracked. To follow a query at a cost
+    /// proportional to the changed rows, use ``LiveQuery`` or a view.
     ///
-    /// The stream uses GRDB's trace function of the connection while the closure runs.
+    /// While the closure runs, the stream uses the trace function of GRDB's connection.
     ///
-    /// Values are delivered to the task that awaits them: on the main actor if the loop runs there. The stream ends when the store is closed or the
-    /// reader's task is cancelled; an error never ends it.
+    /// Values are delivered to the task that awaits them: on the main actor if the loop runs there. The stream ends when the
+    /// store is closed or the reading task is cancelled; an error never ends it.
     ///
     /// - Parameters:
-    ///   - bufferingPolicy: What is buffered for a slow reader; by default the last value.
+    ///   - bufferingPolicy: Which values are buffered for a slow reader; by default the last one.
     ///   - onError: Called with each error that `tracking` throws; `tracking` runs again after the next commit.
     public nonisolated func stream<Value: Sendable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
@@ -28,14 +29,14 @@ extension DatabaseActor {
         tracking: @escaping @Sendable (Database) throws -> Value
     ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
-    /// The same as ``stream(bufferingPolicy:onError:tracking:)``, named after its use.
+    /// Does the same as ``stream(bufferingPolicy:onError:tracking:)``; the name says how it is used.
     public nonisolated func streamOnMainActor<Value: Sendable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },
         tracking: @escaping @Sendable (Database) throws -> Value
     ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
-    /// Like ``stream(bufferingPolicy:onError:tracking:)``, but leaves out values equal to the one before.
+    /// Like ``stream(bufferingPolicy:onError:tracking:)``, but leaves out each value that equals the one before.
     public nonisolated func streamDistinctOnMainActor<Value: Sendable & Equatable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },

@@ -4,14 +4,14 @@ internal import StorageLog
 
 /// The store's connections, for SQL of your own.
 ///
-/// What ``write(_:)`` changes in entity tables is captured as one commit, with the task's actor and correlation, like any other write. This is the
-/// only access to the writer, so the file's lock can't be bypassed.
+/// Changes that ``write(_:)`` makes in entity tables are captured as one commit, with the task's actor and correlation, like
+/// any other write. There is no other access to the writing connection, so the file's lock can't be bypassed.
 public actor DatabaseActor {
     let storage: Storage
 
     init(storage: Storage) { self.storage = storage }
 
-    /// Reads one state of the store.
+    /// Runs `body` on one state of the store.
     ///
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL
     ///   that SQLite refuses.
@@ -19,9 +19,9 @@ public actor DatabaseActor {
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }
 
-    /// Changes the store atomically: if `body` throws, nothing is changed.
+    /// Runs `body` as one commit: if it throws, nothing is changed.
     ///
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says. Nothing is changed then.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result

@@ -6,7 +6,7 @@
 public struct StorageContext: Sendable {
     /// Reads and writes through GRDB's connection.
     public let pool: StoragePool
-    /// The same access as an actor, with streams of what a closure reads.
+    /// The same access as an actor, with streams of the values that a closure reads.
     public let dbActor: DatabaseActor
 
     init(storage: Storage) {

@@ -1,13 +1,13 @@
 public import GRDB
 
-/// The store's connections as GRDB users know them. Not GRDB's own pool, whose writer would bypass the log.
+/// The store's connections, with the calls that GRDB users know. It isn't GRDB's own pool, whose writer would bypass the log.
 public struct StoragePool: Sendable {
     let storage: Storage
     /// The author of the changes and their reason, where the task has none.
     var actor: String?
     var reason: String?
 
-    /// Reads one state of the store.
+    /// Runs `body` on one state of the store.
     ///
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL
     ///   that SQLite refuses.
@@ -15,7 +15,7 @@ public struct StoragePool: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }
 
-    /// Changes the store as one commit. The body runs inside a transaction, so it can't run `VACUUM`.
+    /// Runs `body` as one commit, inside a transaction; statements such as `VACUUM` can't run there.
     ///
     /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says. Nothing is changed then.
     @discardableResult

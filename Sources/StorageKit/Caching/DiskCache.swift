@@ -3,16 +3,16 @@ internal import GRDB
 public import StorageCore
 internal import StorageLog
 
-/// A cache in the store's file, limited by time and bytes, for values that were fetched from elsewhere and may be lost.
+/// A cache in the store's file, limited by time and size, for values that come from elsewhere and may be lost.
 ///
-/// The table is made by ``Schema/addKVCache(tableName:)``. Entities need no such cache: their table lies in the same file. When the quota is
-/// exceeded, the values that were written or read the longest time ago are removed first. A read is recorded once an hour at most, so that reading a
-/// cache rarely writes.
+/// ``Schema/addKVCache(tableName:)`` creates the table. Entities need no such cache, because their table is in the same file.
+/// When the quota is exceeded, the values that were written or read the longest time ago are removed first. A value's read is
+/// recorded once an hour at most, so reading rarely causes a write.
 ///
-/// A cache never fails its caller: a value that can't be read is a miss, and ``init(db:config:table:onError:)`` takes a closure that is called for
-/// every failure.
+/// A failure of the cache never reaches the caller: a value that can't be read counts as missing.
+/// ``init(db:config:table:onError:)`` takes a closure that is called for every failure.
 public actor DiskCache<Value: Codable & Sendable> {
-    /// Called for every failure; see ``StorageError/Code/cacheReadFailed`` and the codes beside it.
+    /// Called for every failure, with a code such as ``StorageError/Code/cacheReadFailed``.
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
 
     private let db: DatabaseActor
@@ -24,7 +24,7 @@ public actor DiskCache<Value: Codable & Sendable> {
     /// Creates a cache in a table that the schema declares with ``Schema/addKVCache(tableName:)``.
     ///
     /// - Parameters:
-    ///   - config: The time to live, the quota, and the encoders.
+    ///   - config: The lifetime of values, the quota, the encoders and the decoders.
     ///   - onError: Called for every failure.
     public init(
         db: DatabaseActor, config: StorageConfig = StorageConfig(), table: String = "kv_cache",
@@ -64,9 +64,9 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
     }
 
-    /// Stores a value, replacing an earlier one of the key.
+    /// Stores a value, replacing the key's earlier one.
     ///
-    /// - Parameter ttl: The value's time to live; the configuration's if nil, unlimited if 0.
+    /// - Parameter ttl: The value's lifetime; the configuration's if nil, unlimited if 0.
     public func set(_ value: Value, for key: String, ttl: TTL? = nil) async {
         let data: Data
         do {
@@ -91,9 +91,9 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
     }
 
-    /// Removes a value, if there is one.
+    /// Removes the value of a key, if there is one.
     public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [key]) }
-    /// Removes all values of the table.
+    /// Removes all values from the table.
     public func removeAll() async { await run("DELETE FROM \(table)", []) }
 
     /// Removes expired values.

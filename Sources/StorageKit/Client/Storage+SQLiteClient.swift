@@ -11,9 +11,10 @@
         /// prepareDependencies { $0.sqliteClient = storage.sqliteClient }
         /// ```
         ///
-        /// Statements that would bypass the log are refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``. Observation
-        /// covers the tables of entities, including writes of other processes. Inside a writing body without a parameter, the store's own writing
-        /// methods would wait for that body: they throw `invalid-argument`.
+        /// Statements that would bypass the log are refused, as in
+        /// ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``. Observation covers the tables of entities,
+        /// including writes of other processes. Inside a writing body without a parameter, the store's own writing methods
+        /// would wait for that body; instead, they throw `invalid-argument`.
         public var sqliteClient: SQLiteClient { sqliteClient() }
 
         /// Returns the store as an `SQLiteClient` whose commits record their author.
@@ -24,8 +25,8 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` if nil. In nested bodies the outer body's actor counts, as both
-        ///     are one commit.
+        ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` if nil. A nested body is part of the outer
+        ///     body's commit, so it gets the outer body's actor.
         ///   - reason: Why they are made.
         public func sqliteClient(actor: String? = nil, reason: String? = nil) -> SQLiteClient {
             .grdb(StoragePool(storage: self, actor: actor, reason: reason))
@@ -35,7 +36,7 @@
     extension StoragePool: SQLiteDatabase, IdentifiedDatabase {
         package var identity: SQLiteClient.Identity { storage.engine }
 
-        /// Reports which of these entities' tables are changed by later commits, from any source.
+        /// Returns reports of which of these entities' tables later commits change, whatever their source.
         ///
         /// - Throws: ``StorageError`` with `closed`.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {

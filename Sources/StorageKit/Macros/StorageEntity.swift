@@ -1,4 +1,4 @@
-/// Makes a struct storable: writes its `…Record` companion and registers the entity.
+/// Makes a struct storable: generates its `…Record` companion and makes it a `RegisteredEntity`.
 ///
 /// ```swift
 /// @StorageEntity
@@ -9,8 +9,8 @@
 /// }
 /// ```
 ///
-/// The table is the struct's name in lower case with an `s`, unless `table` names another. Every stored property is a
-/// column; `updatedAt` is added and moves only when another column changes.
+/// The table's name is the struct's in lower case with an `s`, unless `table` gives another. Every stored property is a column.
+/// A column `updatedAt` is added, which changes only when another column does.
 ///
 /// - Parameter table: The table's name; a string literal.
 @attached(extension, conformances: RegisteredEntity, names: named(Record))

@@ -2,15 +2,16 @@ internal import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// Returns metrics of the store's file and of this process's work with it, in the text format of Prometheus, to be served unchanged as
-    /// `text/plain; version=0.0.4; charset=utf-8`.
+    /// Returns metrics of the store's file and of this process's work with it, in Prometheus's text format. Serve the text
+    /// unchanged as `text/plain; version=0.0.4; charset=utf-8`.
     ///
     /// ```swift
     /// router.get("/metrics") { _, _ in try await storage.prometheusMetrics() }
     /// ```
     ///
-    /// Metrics of the process are those of ``counters`` and of the live views. It costs a few look-ups in the file, whatever its size, so it may be
-    /// called every second. The text contains names of projections, so serve it only to those who may see them.
+    /// Metrics of the process come from ``counters`` and the live views. A call costs a few look-ups in the file, whatever its
+    /// size, so it may be made every second. The text contains names of projections, so serve it only to those who may see
+    /// them.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func prometheusMetrics() async throws -> String { try await metrics().text }

@@ -1,6 +1,6 @@
 public import StorageCore
 
-/// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and access to the layers beside and below it.
+/// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and access to what is beneath it.
 ///
 /// ```swift
 /// let context = try StorageKit.start(at: url) { $0.autoSchema(UserRecord.self) }
@@ -17,12 +17,12 @@ public struct Context: Sendable {
     /// The store's configuration, including the settings of caches and encoders.
     public var config: StorageConfig { facade.config }
 
-    /// The repository of an entity.
+    /// Returns the repository of an entity.
     public func makeRepository<E: RegisteredEntity>(
         _ type: E.Type, record: E.Record.Type = E.Record.self
     ) -> GenericRepository<E, E.Record> { facade.repository(type) }
 
-    /// The repository of an entity, without its record's type.
+    /// Returns the repository of an entity as a type that hides its record.
     public func repository<E: RegisteredEntity>(
         _ type: E.Type, record: E.Record.Type = E.Record.self
     ) -> AnyRepository<E> { facade.anyRepository(type) }

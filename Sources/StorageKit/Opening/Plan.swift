@@ -2,16 +2,16 @@ public import Foundation
 public import StorageCore
 internal import StorageLog
 
-/// Returns what opening the store with this schema would change: a dry run. All steps, migrations included, run in one transaction that is then
-/// rolled back, so the plan is exact and nothing is kept.
+/// Returns what opening the store with this schema would change, without changing it. All steps, including migrations, run in
+/// one transaction that is then rolled back, so the plan is exact.
 ///
 /// ```swift
 /// print(try StorageKit.plan(at: url) { schema in schema.autoSchema(UserRecord.self) })
 /// ```
 ///
-/// Custom projections that would be created or rebuilt are included, without being run.
+/// Custom projections that would be created or rebuilt are listed, but don't run.
 ///
-/// - Throws: What opening it would throw; also `busy`, because it needs to be the store's writer for a moment.
+/// - Throws: What opening the store would throw; also `busy`, because the call has to be the store's writer for a moment.
 public func plan(
     at url: URL, config: StorageConfig = StorageConfig(), _ declare: (inout Schema) throws -> Void
 ) throws -> SchemaPlan {

@@ -4,7 +4,7 @@ public import StorageCore
 internal import StorageLog
 internal import StorageProjections
 
-/// Opens the store in a file of the user's data folder (`~/.local/share` on Linux), or creates one there.
+/// Opens a store in a file of the user's data folder (`~/.local/share` on Linux), or creates it.
 ///
 /// ```swift
 /// let context = try StorageKit.start(fileName: "notes.sqlite") { schema in
@@ -26,7 +26,7 @@ public func start(
         at: folder.appendingPathComponent(fileName), cacheTTL: cacheTTL, diskQuota: diskQuota, config: config, declare)
 }
 
-/// Opens the store at a URL, or creates one there.
+/// Opens the store in a file, or creates it.
 ///
 /// ```swift
 /// let context = try StorageKit.start(at: url) { schema in
@@ -42,19 +42,20 @@ public func start(
 /// let reader = try StorageKit.start(at: url, config: .init(isReadOnly: true)).facade
 /// ```
 ///
-/// The call returns when the store is open and every step of its schema is done. It runs on the calling thread: if a long migration may be due, call
-/// it from a separate task.
+/// The call returns when the store is open and every step of its schema is done. It runs on the calling thread: if a long
+/// migration may be due, make the call from a separate task.
 ///
 /// - Parameters:
-///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for writing: they show other processes which
-///     one writes, wake them after commits, and record the last acknowledged commit.
-///   - cacheTTL: How long caches keep a value; 5 minutes if neither this nor `config` sets it.
-///   - diskQuota: The maximum size of a ``DiskCache``; 30 megabytes if neither sets it.
+///   - url: The store's file. When it is opened for writing, files that end in `.lock` and `.bell` appear beside it: they show
+///     other processes which one writes, wake them after commits, and record the last acknowledged commit.
+///   - cacheTTL: The lifetime of cached values; 5 minutes if neither this nor `config` sets it.
+///   - diskQuota: The maximum size of a ``DiskCache``; 30 megabytes if neither this nor `config` sets it.
 ///   - config: The store's configuration, including the settings of caches and encoders.
-///   - declare: Declares entities, indexes and migrations; what is missing is created, in one transaction.
-/// - Throws: ``StorageError``: `busy` if another process writes, `not-a-store`, `unsupported-format`, `schema-mismatch` if the declaration doesn't
-///   fit what is stored, `newer-schema` if a newer version of the program was here, `migration-failed` if a step of it fails, `not-found` if there is
-///   no store to read; also what `declare` throws.
+///   - declare: Declares entities, indexes and migrations; those that are missing are created, in one transaction.
+/// - Throws: ``StorageError``: `busy` if another process writes, `not-a-store`, `unsupported-format`, `schema-mismatch` if the
+///   declaration doesn't fit the stored data, `newer-schema` if a newer version of the program has changed the store,
+///   `migration-failed` if a step of the schema fails, `not-found` if a store that is opened for reading doesn't exist; also
+///   what `declare` throws.
 public func start(
     at url: URL, cacheTTL: TTL? = nil, diskQuota: Quota? = nil, config: StorageConfig? = nil,
     _ declare: (inout Schema) throws -> Void = { _ in }
@@ -74,7 +75,7 @@ public func start(
     }
 }
 
-/// Opens a store in memory, gone when it is closed or no longer used.
+/// Opens a store in memory. It is gone when it is closed or no longer used.
 ///
 /// ```swift
 /// let storage = try StorageKit.inMemory { $0.autoSchema(UserRecord.self) }.facade

@@ -10,19 +10,19 @@ public struct OptimisticChange: Sendable {
     /// Makes the change.
     let apply: @Sendable (WriteTransaction) throws -> Void
 
-    /// A change that saves an entity.
+    /// Returns a change that saves an entity.
     public static func save<Entity: RegisteredEntity>(_ entity: Entity) -> OptimisticChange {
         OptimisticChange(
             makeRow: { OptimisticRow(saving: entity, now: $0) }, apply: { try $0.save(entity) })
     }
 
-    /// A change that deletes the entity with this id.
+    /// Returns a change that deletes the entity with an id.
     public static func delete<Entity: RegisteredEntity>(_ type: Entity.Type, id: Entity.Id) -> OptimisticChange {
         OptimisticChange(
             makeRow: { _ in OptimisticRow(deleting: type, id: id) }, apply: { try $0.delete(type, id: id) })
     }
 
-    /// A change that deletes an entity.
+    /// Returns a change that deletes an entity.
     public static func delete<Entity: RegisteredEntity>(_ entity: Entity) -> OptimisticChange {
         delete(Entity.self, id: entity.id)
     }

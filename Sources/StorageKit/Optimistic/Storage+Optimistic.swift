@@ -10,11 +10,12 @@ extension Storage {
     /// try await storage.optimistically([.save(task), .delete(draft)], reason: "Publish")
     /// ```
     ///
-    /// A user sees the change before the write has its turn and is durable. Once the commit is durable, the same rows are shown as confirmed; if it
-    /// fails, the stored rows are shown again. Rows that foreign keys or triggers change are shown once they are stored.
+    /// A user sees the changes before the write has begun and before it is durable. Once the commit is durable, the same rows
+    /// are shown as confirmed; if it fails, the stored rows are shown again. Rows that foreign keys or triggers change are
+    /// shown once they are stored.
     ///
-    /// Only this process' ``LiveQuery/optimistic`` sequences show pending changes, marked as such. Views, reads, snapshots and other
-    /// sequences never do.
+    /// Only ``LiveQuery/optimistic`` sequences in this process show pending changes, marked as such. Views, reads, snapshots
+    /// and other sequences never do.
     ///
     /// - Throws: ``StorageError`` as ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)`` does; nothing is stored then.
     @discardableResult
@@ -38,8 +39,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Use this if the change is more than saves and deletes, or if something else, such as a server, decides about it. When the operation returns or
-    /// throws, the rows are shown as they are stored.
+    /// Use this if there are other changes than saves and deletes, or if something else, such as a server, decides about them.
+    /// When the operation returns or throws, the rows are shown as they are stored.
     ///
     /// - Parameter operation: Makes the changes.
     /// - Returns: What the operation returns.

@@ -13,11 +13,12 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Both work on temporary databases, with tables of their own; the store isn't touched, and other tasks may write to it meanwhile. Tables and
-    /// columns that both have are compared. The log is read once, and both apply every event, commit by commit; memory use stays small.
-    ///
+    /// Both work in temporary databases with tables of their own. The store isn't changed, and other tasks may write to it
+    /// meanwhile. Tables and columns that both versions have are compared. The log is read once, and both apply every event,
+    /// commit by commit; memory use stays small.
     /// - Parameters:
-    ///   - from: Where the comparison begins. Earlier events are applied first, because the rows of a projection follow from the whole history.
+    ///   - from: Where the comparison begins. Earlier events are applied first, because a projection's rows depend on the whole
+    ///     history.
     ///   - to: The last point to apply.
     ///   - limit: The maximum number of differing rows to return.
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `invalid-argument` if the two have no table in common,

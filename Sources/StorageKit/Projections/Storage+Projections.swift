@@ -6,18 +6,18 @@ extension Storage {
     /// The projections that this program has declared: their status, and operations on them.
     public var projections: Projections { Projections(runtime: runtime) }
 
-    /// Waits until the asynchronous projections have applied a commit, so that reads see it there.
+    /// Waits until asynchronous projections have applied a commit, so that reads of their tables see it.
     ///
     /// ```swift
     /// let receipt = try await storage.save(order)
     /// try await storage.waitForProjections(through: receipt)
     /// ```
     ///
-    /// Inline projections and full-text indexes are up to date with the commit itself.
+    /// Inline projections and full-text indexes need no waiting: each commit updates them itself.
     ///
     /// - Parameter names: The projections to wait for; all if none is named.
-    /// - Throws: ``StorageError`` with `projection-failed` if one of them is stalled before the commit and would never reach it; `CancellationError`
-    ///   if the task is cancelled.
+    /// - Throws: ``StorageError`` with `projection-failed` if one of them is stalled before the commit and would never reach
+    ///   it; `CancellationError` if the task is cancelled.
     public func waitForProjections(through receipt: CommitReceipt, of names: String...) async throws {
         try await runtime.wait(for: names, through: receipt.position)
     }
@@ -40,19 +40,19 @@ public struct Projections: Sendable {
     /// - Throws: ``StorageError`` with `closed`.
     public func status() async throws -> [ProjectionStatus] { try await runtime.status() }
 
-    /// Pauses a projection until it is resumed, also across restarts. Meanwhile commits don't run a paused inline projection.
+    /// Pauses a projection until it is resumed, even across restarts. Meanwhile, commits don't update it, even if it is inline.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
     public func pause(_ name: String) async throws { try await runtime.pause(name) }
 
-    /// Resumes a paused or stalled projection. An inline one has caught up when this returns.
+    /// Resumes a paused or stalled projection. If it is inline, it has caught up when the call returns.
     ///
     /// - Throws: `projection-failed` if an inline one can't be caught up.
     public func resume(_ name: String) async throws { try await runtime.resume(name) }
 
-    /// Empties a projection, drops its dead letters, and applies the whole history again: an inline one before this
-    /// returns, an async one in the background, batch by batch and visible to readers. A stalled one is resumed.
+    /// Empties a projection, drops its dead letters, and applies the whole history again. An inline projection is done when the
+    /// call returns; an async one continues in the background, batch by batch, visible to readers. A stalled one is resumed.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
@@ -67,20 +67,21 @@ public struct Projections: Sendable {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// A projection with virtual tables, with `AUTOINCREMENT`, with dead letters, or one that reads tables of others, is rebuilt entirely in that
-    /// transaction: commits wait, and cancelling the task has no effect any more.
+    /// A projection is rebuilt entirely in that transaction if it has virtual tables, `AUTOINCREMENT` or dead letters, or reads
+    /// tables of others: commits wait then, and cancelling the task has no effect any more.
     ///
-    /// A stalled one is resumed afterwards, and its dead letters are retried with the rest.
+    /// A stalled projection is resumed afterwards, and its dead letters are retried with the rest.
     ///
-    /// A rebuild whose task is cancelled, or whose process dies, is resumed by the next one of the same build of the
-    /// program; its tables are in a file beside the store until then. One that is rebuilt in the store starts over.
+    /// If the task is cancelled or the process dies, the next rebuild by the same build of the program continues the work,
+    /// which is kept in a file beside the store. A projection that is rebuilt in the store starts over.
     ///
     /// - Parameters:
-    ///   - options: Whether the new tables are compared with the old ones (except virtual tables), whether they replace them, and whether the old
-    ///     ones are kept.
+    ///   - options: Whether to compare the new tables with the old ones (except virtual tables), whether to swap them
+    ///     in, and whether to keep the old ones.
     ///   - progress: Called with the progress, on any thread.
-    /// - Throws: `projection-failed` if the projection throws and its policy for history is to pause; the old tables stay then, as they do if the
-    ///   task is cancelled. When comparing, also the reason why the projection can't be built in a separate database.
+    /// - Throws: `projection-failed` if the projection throws and its policy for history is to pause; the old tables stay then,
+    ///   as they do if the task is cancelled. When comparing, also the reason why the projection can't be built in a separate
+    ///   database.
     @discardableResult
     public func rebuild(
         _ name: String, options: RebuildOptions = RebuildOptions(),
@@ -89,7 +90,7 @@ public struct Projections: Sendable {
         try await runtime.rebuild(name, options: options, progress: progress)
     }
 
-    /// Returns the dead letters of a projection, in the order of the log; those of all projections if none is named.
+    /// Returns the dead letters of a projection, or of all projections if none is named, in the order of the log.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.

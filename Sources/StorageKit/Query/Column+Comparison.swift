@@ -89,7 +89,8 @@ where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .same, .value(value?.rawValue.storageValue ?? .null))
 }
 
-/// True of rows whose column differs from the raw value of a case, including NULL; if the value is nil, of rows whose column isn't NULL.
+/// True of rows whose column is NULL or differs from the raw value of a case; if the value is nil, of rows whose column isn't
+/// NULL.
 @_disfavoredOverload
 public func != <V: RawRepresentable>(column: StorageColumn<V?>, value: V?) -> RowPredicate
 where V.RawValue: StorageColumnValue {

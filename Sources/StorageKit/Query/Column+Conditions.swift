@@ -2,7 +2,7 @@ public import StorageCore
 public import StorageLog
 
 extension StorageColumn where Value: StorageColumnValue {
-    /// Whether the column is one of these values.
+    /// Whether the column equals one of several values.
     public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
         .among(column: name, values.map(\.storageValue))
     }
@@ -17,20 +17,20 @@ extension StorageColumn where Value: StorageColumnValue {
         .between(column: name, lower.storageValue, upper.storageValue)
     }
 
-    /// An assignment of a value to the column, for an update.
+    /// Returns an assignment of a value to the column, for an update.
     public func set(to value: Value) -> StorageAssignment {
         StorageAssignment(name, value)
     }
 }
 
 extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageColumnValue {
-    /// Whether the column is one of these cases.
+    /// Whether the column holds the raw value of one of several cases.
     @_disfavoredOverload
     public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
         .among(column: name, values.map(\.rawValue.storageValue))
     }
 
-    /// An assignment of a value to the column, for an update.
+    /// Returns an assignment of a case's raw value to the column, for an update.
     @_disfavoredOverload
     public func set(to value: Value) -> StorageAssignment {
         StorageAssignment(name, value.rawValue)
@@ -43,34 +43,34 @@ extension StorageColumn {
     /// Whether the column isn't NULL.
     public var isNotNull: RowPredicate { .not(.isNull(column: name)) }
 
-    /// Compares texts with another collation than the column's: `$0.name.collating(.noCase) == "anna"`.
+    /// Returns the column with a collation to compare texts by, instead of its own: `$0.name.collating(.noCase) == "anna"`.
     public func collating(_ collation: RowPredicate.Collation) -> CollatedColumn<Value> {
         CollatedColumn(column: self, collation: collation)
     }
 }
 
-/// A column that is compared with an explicit collation.
+/// A column that is compared by a given collation.
 public struct CollatedColumn<Value>: Sendable {
     let column: StorageColumn<Value>
     let collation: RowPredicate.Collation
 }
 
-/// True of rows whose column is equal to a value, compared with its collation.
+/// True of rows whose column is equal to a value by the given collation.
 public func == <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .equal, .value(value.storageValue), collation: left.collation)
 }
 
-/// True of rows whose column is less than a value, compared with its collation.
+/// True of rows whose column is less than a value by the given collation.
 public func < <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .less, .value(value.storageValue), collation: left.collation)
 }
 
-/// True of rows whose column is greater than a value, compared with its collation.
+/// True of rows whose column is greater than a value by the given collation.
 public func > <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .greater, .value(value.storageValue), collation: left.collation)
 }
 
-/// A type of a column that holds text, or text and NULL.
+/// A type whose column holds text, or text or NULL.
 public protocol TextColumnValue {}
 extension String: TextColumnValue {}
 extension Optional: TextColumnValue where Wrapped: TextColumnValue {}

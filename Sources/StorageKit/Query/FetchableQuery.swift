@@ -3,7 +3,7 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// A query that reads without a surrounding transaction: the store as it is (``Query``) or as it was (``SnapshotQuery``).
+/// A query that needs no surrounding transaction: of the store as it is (``Query``) or as it was (``SnapshotQuery``).
 ///
 /// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it wasn't declared when the
 /// store was opened, `invalid-name` for a column that it doesn't have, `invalid-argument` for a negative limit or offset, and `invalid-value` if a
@@ -48,8 +48,8 @@ extension FetchableQuery {
         return try await reading { try run.exists($0) }
     }
 
-    /// Returns a page of entities after a cursor. With an index that fits the order, a page costs the same at any distance from the beginning.
-    ///
+    /// Returns a page of entities after a cursor. With an index that fits the order, all pages cost the same, however far from
+    /// the beginning.
     /// ```swift
     /// let query = storage.query(Post.self).orderBy(\.createdAt, .descending)
     /// let first = try await query.page(size: 50)
@@ -59,8 +59,8 @@ extension FetchableQuery {
     /// An offset of the query applies to the first page. A query with a limit has no pages.
     ///
     /// - Parameter cursor: ``QueryPage/next`` of the previous page; nil for the first page.
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query and a query with a limit; also
-    ///   as ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query, or a query with a
+    ///   limit; also as ``FetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) async throws -> QueryPage<Entity> {
         let run = run
         return try await reading { try run.page($0, after: cursor, size: size) }
@@ -78,9 +78,10 @@ extension FetchableQuery {
 // MARK: Aggregates
 
 extension FetchableQuery {
-    /// Returns the sum of a column; zero where SQLite has none: if no row matches, if all values are NULL, or if both infinities are among them.
+    /// Returns the sum of a column; zero if no row matches, if all values are NULL, or if both infinities are among them
+    /// (SQLite has no sum then).
     ///
-    /// - Throws: If a sum of integers exceeds 64 bits.
+    /// - Throws: ``StorageError`` with `database` if a sum of integers exceeds 64 bits; also as ``FetchableQuery`` says.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>
     ) async throws -> Value {
@@ -88,7 +89,7 @@ extension FetchableQuery {
         return value == .null ? .zero : try Value(storageValue: value)
     }
 
-    /// Returns the sum of a column's values that aren't NULL.
+    /// Returns the sum of a column's values that aren't NULL; zero if there is none.
     ///
     /// - Throws: ``StorageError`` with `database` if a sum of integers exceeds 64 bits; also as ``FetchableQuery`` says.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
@@ -98,8 +99,8 @@ extension FetchableQuery {
         return value == .null ? .zero : try Value(storageValue: value)
     }
 
-    /// Returns the mean of a column's values that aren't NULL; nil if there is none. Meaningful for numbers only: of a date, as of every text, SQLite
-    /// uses the leading number.
+    /// Returns the mean of a column's values that aren't NULL; nil if there is none. It is meaningful only for numbers: for a
+    /// text, and so for a date, SQLite uses the leading number.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func average<Value>(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) async throws -> Double? {
@@ -107,7 +108,7 @@ extension FetchableQuery {
         return value == .null ? nil : try Double(storageValue: value)
     }
 
-    /// Returns the minimum of a column's values that aren't NULL.
+    /// Returns the minimum of a column's values that aren't NULL; nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func min<Value: StorageColumnValue>(
@@ -117,7 +118,7 @@ extension FetchableQuery {
         return value == .null ? nil : try Value(storageValue: value)
     }
 
-    /// Returns the maximum of a column's values that aren't NULL.
+    /// Returns the maximum of a column's values that aren't NULL; nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func max<Value: StorageColumnValue>(

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import StorageCore
 
-/// A position in the order of a query: the row after which a page begins. It stays correct while rows are inserted and deleted, because it identifies
-/// the row by its sort values and not by its offset.
+/// The row after which a page of a query begins. It is identified by its sort values and not by its offset, so the cursor stays
+/// correct while rows are inserted and deleted.
 ///
-/// Its text is opaque and can be passed to clients and back, for example in a URL.
+/// The cursor's text is opaque and can be sent to clients and back, for example in a URL.
 public struct PageCursor: Sendable, Hashable, Codable {
     let signature: String
     let values: [StorageValue]
@@ -14,9 +14,9 @@ public struct PageCursor: Sendable, Hashable, Codable {
         self.values = values
     }
 
-    /// The cursor with this ``text``.
+    /// Creates the cursor with a ``text``.
     ///
-    /// - Throws: `invalid-argument` for a text that isn't one.
+    /// - Throws: `invalid-argument` for a text that isn't a cursor.
     public init(text: String) throws {
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
@@ -31,7 +31,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         self.init(signature: form.order, values: values)
     }
 
-    /// The cursor as text, for a client; ``init(text:)`` reads it.
+    /// The cursor as text, which ``init(text:)`` reads.
     public var text: String {
         let form = Form(order: signature, values: values.map(Self.text))
         let encoder = JSONEncoder()
@@ -41,11 +41,15 @@ public struct PageCursor: Sendable, Hashable, Codable {
         return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// - Throws: ``StorageError`` with `invalid-argument` for a text that is no cursor.
+    /// Reads the cursor from its ``text``.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a text that isn't a cursor.
     public init(from decoder: any Decoder) throws {
         try self.init(text: try decoder.singleValueContainer().decode(String.self))
     }
 
+    /// Writes the cursor as its ``text``.
+    ///
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -7,7 +7,7 @@ public import StorageViews
 // Counts and sums of children beside their parents.
 
 extension FetchableQuery {
-    /// Returns every matching entity, with aggregates of the rows of a property marked `@StorageHasMany`.
+    /// Returns every matching entity, with aggregates of its rows of a property marked `@StorageHasMany`.
     ///
     /// ```swift
     /// let authors = try await storage.query(Author.self).orderBy(\.name)
@@ -15,11 +15,11 @@ extension FetchableQuery {
     /// print(authors[0].entity.name, authors[0].value)
     /// ```
     ///
-    /// All is read at one state, with one statement for each entity that uses the foreign key's index.
+    /// All is read from one state. One statement, which uses the foreign key's index, runs for each entity.
     ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute over the related rows.
-    ///   - condition: Which related rows count.
+    ///   - condition: Which related rows are aggregated.
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``FetchableQuery`` says.
     public func fetch<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
@@ -29,17 +29,17 @@ extension FetchableQuery {
             aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition))
     }
 
-    /// Returns every matching entity, with aggregates of the rows of a property marked `@StorageHasMany` that a query finds. The query may have
-    /// conditions on related rows:
+    /// Returns every matching entity, with aggregates of those rows of a property marked `@StorageHasMany` that another query
+    /// finds. That query may have conditions on related rows:
     ///
     /// ```swift
     /// let long = try await storage.query(Author.self)
     ///     .fetch(aggregating: \.books, .count, matching: Book.all().has(\.chapters) { $0.pages > 100 })
     /// ```
     ///
-    /// The query has no limit and no offset; its order and its inclusions are ignored.
+    /// The other query can't have a limit or an offset; its order and its inclusions are ignored.
     ///
-    /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked, or a query with a limit; also as
+    /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked or a query with a limit; also as
     ///   ``FetchableQuery`` says.
     public func fetch<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,

@@ -17,16 +17,16 @@ extension Storage {
 }
 
 extension WriteTransaction {
-    /// Returns a query that sees the changes of this transaction, and whose changes are part of it.
+    /// Returns a query that sees this transaction's changes and can make changes as part of it.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> TransactionQuery<E> {
         TransactionQuery(transaction: self)
     }
 }
 
-/// A query over an entity's rows. Nothing is read before one of the `async` calls.
+/// A query over an entity's rows. Nothing is read until one of the `async` methods is called.
 ///
-/// Column names are checked when it runs, and values are always bound. Rows have a total order: after the requested columns they are sorted by the
-/// key, in the direction of the last column.
+/// Column names are checked when the query runs, and values are always bound. Rows have a total order: after the requested
+/// columns, they are sorted by the key, in the direction of the last of these columns.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()

@@ -8,8 +8,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     public let values: [StorageValue]
     /// SQLite's plan, one line for each step: `SEARCH` uses an index, `SCAN` looks at every row.
     public let plan: [String]
-    /// What makes the query slow: columns without an index by which `include` and `has` find related rows, so that every row of this table causes a
-    /// scan of the related one.
+    /// Reasons why the query is slow: columns without an index by which `include` and `has` find related rows, so that every
+    /// row of this table causes a scan of the related table.
     public let warnings: [String]
 
     public var description: String {

@@ -3,11 +3,11 @@ internal import StorageCore
 public import StorageEntities
 internal import StorageLog
 
-/// A query inside a transaction, which reads synchronously: ``ReadQuery`` or ``TransactionQuery``. Like its transaction it is valid inside the body
-/// only.
+/// A query inside a transaction, which reads synchronously: ``ReadQuery`` or ``TransactionQuery``. Like the transaction, it is
+/// valid only inside the body.
 ///
-/// Every call throws ``StorageError`` with `invalid-name` for a column that the entity doesn't have, `invalid-argument` for a negative limit or
-/// offset; also as ``TransactionReader`` says.
+/// Every call throws ``StorageError`` with `invalid-name` for a column that the entity doesn't have, and `invalid-argument` for
+/// a negative limit or offset; also as ``TransactionReader`` says.
 public protocol TransactionFetchableQuery: EntityQuery {
     /// The transaction's connection.
     var database: GRDB.Database { get }
@@ -38,8 +38,8 @@ extension TransactionFetchableQuery {
 
     /// Returns a page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
     ///
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query and a query with a limit; also
-    ///   as ``TransactionFetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query, or a query with a
+    ///   limit; also as ``TransactionFetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) throws -> QueryPage<Entity> {
         try run.page(database, after: cursor, size: size)
     }

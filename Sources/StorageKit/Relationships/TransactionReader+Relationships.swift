@@ -4,14 +4,14 @@ internal import StorageEntities
 public import StorageLog
 
 extension TransactionReader {
-    /// Returns the entity that another refers to, or nil if it doesn't exist.
+    /// Returns the entity that another refers to by its id; nil if it doesn't exist.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func loadParent<Parent: RegisteredEntity>(_ type: Parent.Type, id: Parent.Id) throws -> Parent? {
         try get(type, id: id)
     }
 
-    /// Returns the entities that others refer to, keyed by id, in one query.
+    /// Returns the entities that others refer to, keyed by id. Runs one query.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func loadParents<Parent: RegisteredEntity>(
@@ -21,7 +21,7 @@ extension TransactionReader {
         return try RelationshipQueries.parents(keys, in: database)
     }
 
-    /// Returns the entities that refer to one through a column.
+    /// Returns the entities whose column refers to one entity.
     ///
     /// ```swift
     /// let posts = try tx.loadChildren(
@@ -38,8 +38,8 @@ extension TransactionReader {
             where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// Returns the entities that refer to any of several through a column, read at one state and keyed by the value they refer to. Each list has the
-    /// requested order.
+    /// Returns the entities whose column refers to any of several entities, keyed by the value of the column, each list in the
+    /// requested order. All are read from one state.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``TransactionReader`` says.
     public func loadChildren<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
@@ -51,7 +51,7 @@ extension TransactionReader {
             type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// Returns the entities that refer to one through a property marked `@StorageHasMany`.
+    /// Returns the entities of a property marked `@StorageHasMany`.
     ///
     /// ```swift
     /// user.posts = try tx.loadChildren(of: user, \.posts)
@@ -67,7 +67,8 @@ extension TransactionReader {
             where: column, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// Returns the entities that refer to several through a property marked `@StorageHasMany`, read at one state and keyed by the parents' ids.
+    /// Returns the entities of a property marked `@StorageHasMany` of several parents, keyed by their ids. All are read from
+    /// one state.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``TransactionReader`` says.
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(

@@ -1,10 +1,10 @@
 /// Where a repository looks for an entity.
 public enum ReadPolicy: Sendable, Hashable {
-    /// In memory first, then in the database; what is found there is kept in memory.
+    /// In memory first, then in the database; an entity found there is kept in memory.
     case localFirst
     /// In memory only.
     case memoryOnly
-    /// In the database, even if memory has it; what is found is kept in memory.
+    /// In the database, even if memory has it; an entity found there is kept in memory.
     case database
     /// In the database; nothing is kept in memory.
     case uncached

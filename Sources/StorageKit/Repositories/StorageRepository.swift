@@ -2,12 +2,13 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// The rows of one entity, for code that uses dependency injection.
+/// Access to the rows of one entity, for code that uses dependency injection.
 ///
-/// What ``get(id:policy:)`` reads is kept in memory until the row changes, by whatever path, or until it expires. Nothing is kept of a store that
-/// another process writes to. Entities aren't cached on disk beside their table: such a copy would be in the same file, and could only be older.
+/// Entities that ``get(id:policy:)`` reads are kept in memory until they expire or their row changes, by whatever path. Nothing
+/// is kept if another process writes to the store. Entities aren't also cached on disk: the copy would be in the same file as
+/// their table, and could only be older.
 ///
-/// There are two implementations, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type hides the record.
+/// Two implementations work the same way: ``GenericRepository``, and ``AnyRepository``, whose type hides the record.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public protocol StorageRepository<E>: Sendable {
@@ -18,7 +19,7 @@ public protocol StorageRepository<E>: Sendable {
 }
 
 extension StorageRepository {
-    /// The same repository with its record's type erased.
+    /// The same repository as a type that hides its record.
     public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
 
     /// Returns the entity with this id, or nil if there is none.
@@ -55,7 +56,7 @@ extension StorageRepository {
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func delete(id: E.Id) async throws { try await storage.delete(E.self, id: id) }
 
-    /// Returns every entity, in the order of a column, or of the key.
+    /// Returns every entity, in the order of a column, or of the key if none is named.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
@@ -116,14 +117,14 @@ where E: RegisteredEntity, E.Record == R {
     public let storage: Storage
 }
 
-/// A repository that hides how its entities are stored, to be injected into services.
+/// A repository whose type hides how its entities are stored, to be injected into services.
 public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
     /// The store that holds the rows.
     public let storage: Storage
 }
 
 extension Storage {
-    /// The repository of an entity.
+    /// Returns the repository of an entity.
     ///
     /// ```swift
     /// let users = storage.repository(User.self)
@@ -133,7 +134,7 @@ extension Storage {
         GenericRepository(storage: self)
     }
 
-    /// The repository of an entity, without its record's type.
+    /// Returns the repository of an entity as a type that hides its record.
     ///
     /// ```swift
     /// let service = UserService(users: storage.anyRepository(User.self))

@@ -3,19 +3,19 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// A schema step that runs once in the life of a store: a migration by its id, or a change of its columns and tables by its id or title, such as
-/// `rename users.mail to email`.
+/// A schema step that runs once in the life of a store: a migration, identified by its id, or a change of columns or tables,
+/// identified by its id or by its title, such as `rename users.mail to email`.
 public struct AppliedMigration: Sendable, Hashable, Identifiable {
-    /// The migration's or the change's id, or the change's title if it has no id.
+    /// The step's id, or its title if it has no id.
     public let id: String
     /// The position after which the store contains the step's changes.
     public let position: Int64
-    /// When it was done.
+    /// When the step was done.
     public let date: Date
 }
 
 extension Storage {
-    /// Returns the migrations and schema changes that were made in this store, in the order in which they were made.
+    /// Returns the migrations and schema changes that this store has had, in their order.
     ///
     /// ```swift
     /// for migration in try await storage.appliedMigrations() {
@@ -23,7 +23,7 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// What each of them changed is in the log, with its id or title as the reason of the commit.
+    /// The log contains what each of them changed, with its id or title as the commit's reason.
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func appliedMigrations() async throws -> [AppliedMigration] {

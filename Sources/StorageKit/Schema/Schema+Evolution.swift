@@ -18,9 +18,9 @@ internal import StorageMaintenance
 /// schema.dropColumn("nick", from: "users", id: "2026-05-01_nick")
 /// ```
 extension Schema {
-    /// Renames a column. It keeps its history.
+    /// Renames a column, which keeps its history.
     ///
-    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func renameColumn(_ column: String, to name: String, in table: String, id: String? = nil) {
         let title = "rename \(table).\(column) to \(name)"
         addStep(title, once: id ?? title) { tx, awaited in
@@ -28,8 +28,8 @@ extension Schema {
         }
     }
 
-    /// Begins the history of a table that was created with SQL: each of its rows becomes an event, as does every later change. Does nothing if its
-    /// history has already begun.
+    /// Begins the history of a table that was created with SQL: each of its rows becomes an event, and so does every later
+    /// change. Does nothing if its history has already begun.
     ///
     /// ```swift
     /// schema.migration("2026-02-01_places") { db in
@@ -39,17 +39,16 @@ extension Schema {
     /// schema.autoSchema(PlaceRecord.self)
     /// ```
     ///
-    /// The table keeps its constraints, indexes and triggers, and gets a column `_position`. It needs a primary key, which
-    /// no row may leave NULL, and a rowid: a table `WITHOUT ROWID`, a virtual one or one with generated columns is
-    /// refused.
-    /// All rows are one commit, which is held in memory until it is written: for millions of them use `storagekit adopt`.
+    /// The table keeps its constraints, indexes and triggers, and gets a column `_position`. It needs a rowid and a primary key
+    /// that is NULL in no row: a table `WITHOUT ROWID`, a virtual table, or one with generated columns is refused. All rows are
+    /// one commit, which is in memory until it is written: for millions of rows use `storagekit adopt`.
     public mutating func adopt(_ table: String) {
         addStep("adopt \(table)") { try $0.writer.adopt(table) }
     }
 
-    /// Renames an entity's table. It keeps its rows and their history.
+    /// Renames an entity's table, which keeps its rows and their history.
     ///
-    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func renameEntity(_ table: String, to name: String, id: String? = nil) {
         let title = "rename \(table) to \(name)"
         addStep(title, once: id ?? title) { tx, _ in try tx.writer.renameEntity(table, to: name) }
@@ -57,7 +56,7 @@ extension Schema {
 
     /// Drops a column. The log keeps its values.
     ///
-    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func dropColumn(_ column: String, from table: String, id: String? = nil) {
         let title = "drop \(table).\(column)"
         addStep(title, once: id ?? title) { tx, awaited in
@@ -65,19 +64,21 @@ extension Schema {
         }
     }
 
-    /// Drops an entity's table. The log keeps its rows, each with a delete event. Refused if another table still has a foreign key that refers to
-    /// it after all changes.
+    /// Drops an entity's table. The log keeps its rows, and gets a delete event for each. The call is refused if, after all
+    /// changes, another table still has a foreign key to this one.
     ///
-    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func dropEntity(_ table: String, id: String? = nil) {
         let title = "drop \(table)"
         addStep(title, once: id ?? title) { tx, _ in try tx.writer.dropEntity(table) }
     }
 
-    /// Changes a column's type, converting each row's value with `convert`. Earlier history keeps its original values; the converted ones are update
-    /// events. ``Storage/asOf(_:schema:)`` also converts earlier values with `convert`, so keep it declared.
+    /// Changes a column's type, and converts each row's value with `convert`. Earlier history keeps its original values; the
+    /// converted values are update events. ``Storage/asOf(_:schema:)`` also uses `convert` for earlier values, so keep it
+    /// declared.
     ///
-    /// The column keeps its foreign key. One that doesn't suit the new type is refused, such as one that makes a required column NULL.
+    /// The column keeps its foreign key. A foreign key that doesn't suit the new type is refused, such as one that sets a
+    /// required column to NULL.
     ///
     /// ```swift
     /// schema.convertColumn("age", of: "users", to: Int.self) { old in
@@ -87,11 +88,12 @@ extension Schema {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The property's new type; an optional one makes the column nullable.
-    ///   - id: The name under which the store records the change, if the same one is declared already. A conversion that keeps the SQL type, as
-    ///     from euros to cents, needs one: without it, a column that has the type already counts as converted.
-    ///   - convert: Returns the new value for an old one. An error that it throws or a value that isn't one of the type ends the migration, and
-    ///     the store stays unchanged.
+    ///   - type: The property's new type; an optional type makes the column nullable.
+    ///   - id: The name under which the store records the change; needed if an equal change is already declared. A conversion
+    ///     that keeps the SQL type, such as from euros to cents, needs one too: without it, a column that already has the type
+    ///     counts as converted.
+    ///   - convert: Returns the new value for an old one. If it throws, or returns a value that isn't of the type, the
+    ///     migration ends and the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
         _ column: String, of table: String, to type: Value.Type, id: String? = nil,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue

@@ -4,8 +4,8 @@ internal import StorageHistory
 internal import StorageLog
 
 extension Schema {
-    /// Creates a full-text index over columns of an entity, or recreates it if its definition changed. Every later commit updates it, so what was
-    /// saved is found immediately.
+    /// Creates a full-text index over columns of an entity, or recreates it if its definition has changed. Every later commit
+    /// updates the index, so searches find what was saved immediately.
     ///
     /// ```swift
     /// schema.autoSchema(ArticleRecord.self)
@@ -13,11 +13,11 @@ extension Schema {
     /// ```
     ///
     /// - Parameters:
-    ///   - table: The entity's table, declared before.
-    ///   - columns: The columns to search, in the order in which `snippetColumn` counts them.
-    ///   - tokenizer: `porter` (English stems), `unicode61`, `ascii` or `trigram` (any three letters), with the options
+    ///   - table: The entity's table, which must be declared before.
+    ///   - columns: The columns to search; `snippetColumn` counts them in this order.
+    ///   - tokenizer: `porter` (English stems), `unicode61`, `ascii` or `trigram` (any three letters), with options
     ///     that FTS5 knows, such as `unicode61 remove_diacritics 2`.
-    ///   - prefixes: The lengths of prefixes to index, which makes `word*` faster.
+    ///   - prefixes: The lengths of prefixes to index, in characters, which makes `word*` faster.
     public mutating func addFullTextSearch(
         table: String, columns: [String], tokenizer: String = "porter", prefixes: [Int] = []
     ) {

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension Schema {
-    /// Creates the table of ``DiskCache``. It isn't an entity: cached values leave nothing in the log.
+    /// Creates the table of a ``DiskCache``. It isn't an entity, so cached values aren't recorded in the log.
     public mutating func addKVCache(tableName: String = "kv_cache") {
         addStep("cache \(tableName)") { tx in
             guard !ReservedNames.isRefused(tableName) else {

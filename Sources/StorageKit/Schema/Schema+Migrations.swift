@@ -12,14 +12,14 @@ extension Schema {
     /// }
     /// ```
     ///
-    /// Foreign keys aren't enforced while migrations run; they are checked before the transaction ends, and cascades
-    /// don't fire. A table of an entity may be recreated (`CREATE TABLE posts_new …`, copy, drop, rename): its rows are
-    /// compared with the log, and every difference becomes an event. Copy columns by name, because the old table has a
-    /// column `_position` that the new one may leave out.
+    /// While migrations run, foreign keys aren't enforced and cascades don't fire; the keys are checked before the transaction
+    /// ends. An entity's table may be recreated (`CREATE TABLE posts_new …`, copy, drop, rename): its rows are compared with
+    /// the log, and every difference becomes an event. Copy columns by name, because the old table has a column `_position`
+    /// that the new one may lack.
     ///
     /// - Parameters:
     ///   - id: The migration's name, under which the store records it; a date prefix keeps names unique.
-    ///   - table: A table whose existence means that the migration is already done.
+    ///   - table: A table whose existence means that the migration has already been done.
     public mutating func migration(
         _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void
     ) {

@@ -3,7 +3,7 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Schema {
-    /// Applies the declared schema to an open store; opening a store does this automatically.
+    /// Applies the declared schema to an open store. Opening a store does this automatically.
     ///
     /// ```swift
     /// var schema = AppMigrations()
@@ -11,13 +11,15 @@ extension Schema {
     /// try schema.run(on: context.storage.pool)
     /// ```
     ///
-    /// As at opening, all steps are one transaction, and other writes wait for its end. Declare the whole schema: if the store has applied a
-    /// migration that isn't declared, it counts as written by a newer program. An open store is never erased, whatever the options say.
+    /// As when a store is opened, all steps are one transaction, and other writes wait for its end. Declare the whole schema:
+    /// if the store has applied a migration that isn't declared, it counts as written by a newer program. An open store is
+    /// never erased, whatever the options say.
     ///
     /// Only projections that were declared when the store was opened can be declared here.
     ///
     /// - Returns: What was changed.
-    /// - Throws: `invalid-argument` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.
+    /// - Throws: `invalid-argument` for a projection that the store wasn't opened with; also what `StorageKit.start` throws for
+    ///   the same declaration.
     @discardableResult
     public func run(on pool: StoragePool) throws -> SchemaPlan {
         let declared = pool.storage.runtime.registrations

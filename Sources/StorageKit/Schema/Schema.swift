@@ -17,8 +17,8 @@ internal import StorageProjections
 /// }
 /// ```
 ///
-/// The steps run in the order in which they are declared. Each is a commit of its own, so the log shows what it
-/// changed; all together are one transaction, so a store is never left between two versions.
+/// The steps run in the order in which they are declared. Each is a separate commit, so the log shows what it changed; all
+/// together are one transaction, so a store is never left between two versions.
 public struct Schema: Sendable {
     /// One declared step; does nothing if the store already conforms.
     struct Step: Sendable {
@@ -40,14 +40,14 @@ public struct Schema: Sendable {
     /// The error of an invalid declaration, reported when the schema is applied.
     private var mistake: StorageError?
 
-    /// Creates an empty schema, for ``run(on:)``. Calls that open a store pass one to their closure.
+    /// Creates an empty schema for ``run(on:)``. Calls that open a store pass a schema to their closure.
     public init() {}
 
-    /// Creates the tables of these records where they don't exist, and adds missing columns.
+    /// Creates the tables of these records if they don't exist, and adds missing columns.
     ///
-    /// A new column that isn't optional holds its property's default in existing rows, or `''`, `0`, an empty blob; a date is the first day of 2001.
-    /// Nothing is ever removed or converted: where that would be needed, the store is refused, and the error names the explicit call, such as
-    /// ``renameColumn(_:to:in:id:)``.
+    /// In existing rows, a new column that isn't optional gets its property's default, or else `''`, `0` or an empty blob; a
+    /// date is the first day of 2001. Nothing is ever removed or converted: if that were needed, the store is refused, and the
+    /// error names the call to make, such as ``renameColumn(_:to:in:id:)``.
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
         var declared: [EntityDefinition] = []
         for record in repeat each records { declared.append(EntityDefinition(record)) }
@@ -56,7 +56,7 @@ public struct Schema: Sendable {
         addStep("schema") { tx in for definition in entities { try tx.writer.declare(definition) } }
     }
 
-    /// Creates the tables of these entities, as ``autoSchema(_:)`` of their records does.
+    /// Creates the tables of these entities, as ``autoSchema(_:)`` does for their records.
     ///
     /// ```swift
     /// schema.autoSchema(User.self, Note.self)
@@ -73,8 +73,8 @@ public struct Schema: Sendable {
         self.options = options
     }
 
-    /// Names migrations and changes that this program doesn't declare any more, so that a store that has applied them
-    /// doesn't count as one from a newer version.
+    /// Names migrations and changes that this program no longer declares, so that a store that has applied them doesn't count
+    /// as written by a newer version.
     public mutating func retire(_ ids: String...) {
         retired.formUnion(ids)
     }

@@ -1,9 +1,9 @@
 /// How a schema is applied.
 public struct SchemaOptions: Sendable {
-    /// Whether a store that doesn't fit the schema is erased with its history and recreated. For development only:
-    /// everything in it is lost.
+    /// Whether a store that doesn't fit the schema is erased, with its history, and recreated. Everything in it is lost: use
+    /// this in development only.
     public var eraseDatabaseOnSchemaChange: Bool
-    /// Called with a line for each change.
+    /// Called with one line of text for each change.
     public var logger: (@Sendable (String) -> Void)?
 
     /// Creates options; without arguments, the defaults.
@@ -13,7 +13,7 @@ public struct SchemaOptions: Sendable {
     }
 }
 
-/// The name that ``SchemaOptions`` has in a schema's closure: `schema.setOptions(Options(logger: { print($0) }))`.
+/// The name for ``SchemaOptions`` in a schema's closure: `schema.setOptions(Options(logger: { print($0) }))`.
 public typealias Options = SchemaOptions
 
 /// Another name of ``Schema``.

@@ -1,13 +1,13 @@
 internal import StorageCore
 internal import StorageLog
 
-/// What applying a schema changes in a store, or would change.
+/// The changes that applying a schema makes in a store, or would make.
 public struct SchemaPlan: Sendable, CustomStringConvertible {
-    /// One step that has something to do.
+    /// A step that changes something or is recorded as done.
     public struct Step: Sendable {
         /// The step's name, such as `migration 2026-01-20_lower_case`.
         public let title: String
-        /// What happens to tables and rows, a line for each change; empty for steps that are only recorded as done.
+        /// The changes of tables and rows, one line for each; empty for a step that is only recorded as done.
         public let changes: [String]
     }
 

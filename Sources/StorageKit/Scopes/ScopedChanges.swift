@@ -9,24 +9,26 @@ extension ScopedStorage {
     /// for try await change in mine.changes(since: .head) { try await send(change.events) }
     /// ```
     ///
-    /// A row that enters the scope appears as an insert with all its columns, one that leaves it as a delete; changes of rows outside aren't
-    /// returned. The events, applied to the rows of the scope at `point`, give the rows of the scope at each commit. Positions are those of the
-    /// store, so gaps reveal that something else was changed, and nothing more.
+    /// A row that enters the scope appears as an insert with all its columns, and a row that leaves it as a delete; changes of
+    /// rows outside aren't returned. If the events are applied to the scope's rows at `point`, the result is the scope's rows
+    /// at each commit. Positions are those of the store, so gaps show that something else has changed, but not what.
     ///
-    /// Conditions are evaluated on values as they were recorded. If a condition names a converted column, rows from before the conversion are hidden.
+    /// Conditions are evaluated with the values that were recorded at the time. If a condition names a converted column, rows
+    /// from before the conversion are hidden.
     ///
     /// - Parameters:
-    ///   - point: Changes after it are returned.
-    ///   - query: Which events are returned; its `positions` and its order don't count. Entities that the scope doesn't know
-    ///     have none.
-    /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-argument` for a scope with a condition in
-    ///   SQL, or on a column with a collation of your own.
-    /// - Complexity: For the first change of a row that is read, one look-up for each of its earlier versions; one for each later change.
+    ///   - point: The point after which changes are returned.
+    ///   - query: Which events are returned; its `positions` and its order are ignored. There are none of entities that the
+    ///     scope doesn't include.
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-argument` for a scope with a
+    ///   condition in SQL, or on a column with a collation of your own.
+    /// - Complexity: One look-up for each earlier version of a row when its first change is read, and one for each later
+    ///   change.
     public func changes(since point: StoragePoint, matching query: LogQuery = LogQuery()) -> ScopedChanges {
         ScopedChanges(self, query) { storage.changes(since: point, matching: $0) }
     }
 
-    /// Returns the changes to rows in the scope that are committed after those that a token came with.
+    /// Returns the changes to rows in the scope that follow those of a token.
     ///
     /// - Throws: While it is read, as ``changes(since:matching:)-(StoragePoint,_)``; `not-found` for a token of another history.
     public func changes(since token: ChangeToken, matching query: LogQuery = LogQuery()) -> ScopedChanges {
@@ -36,7 +38,7 @@ extension ScopedStorage {
 
 /// The changes after a position to rows in a scope, commit by commit: see ``ScopedStorage/changes(since:matching:)-(StoragePoint,_)``.
 ///
-/// Reading and ending work as for ``ChangeStream``. Commits without visible changes are skipped.
+/// It is read and ends like ``ChangeStream``. Commits without visible changes are skipped.
 public struct ScopedChanges: AsyncSequence, Sendable {
     public typealias Element = CommitChanges
     private let scoped: ScopedStorage

@@ -5,8 +5,8 @@ internal import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// Returns the part of the store that a user of a server may read: its queries, including live ones, find only rows that meet a condition for
-    /// their entity.
+    /// Returns the part of the store that one user of a server may read: its queries, including live ones, find only the rows
+    /// that meet a condition for their entity.
     ///
     /// ```swift
     /// let mine = storage.scoped { scope in
@@ -16,12 +16,12 @@ extension Storage {
     /// for try await orders in mine.query(Order.self).include(\.product).live().snapshots { … }
     /// ```
     ///
-    /// The conditions apply to every entity that a query reads: rows that it finds, includes, counts, or tests with `has`. An entity that isn't
-    /// allowed can't be queried. A row that leaves the scope leaves live queries. Custom SQL conditions are refused in scoped queries, because they
-    /// could read anything; in the scope's own conditions they are allowed.
+    /// The conditions apply to every entity that a query reads: to rows that it finds, includes, counts, or tests with `has`.
+    /// An entity that isn't allowed can't be queried. A row that leaves the scope also leaves live queries. Queries of a scope
+    /// refuse custom SQL, because it could read anything; the scope's own conditions may use it.
     ///
-    /// A scope limits reading only. Ranks of full-text search are computed from all documents of the index, so their values, but no rows, depend on
-    /// documents outside the scope.
+    /// A scope limits only reading. Ranks of a full-text search are computed from all documents of the index, so documents
+    /// outside the scope influence the ranks, but not which rows are found.
     public func scoped(_ build: (inout ScopeBuilder) -> Void) -> ScopedStorage {
         var builder = ScopeBuilder()
         build(&builder)
@@ -38,7 +38,8 @@ public struct ScopeBuilder {
         conditions[EntityTableCache.of(Entity.Record.self).name] = .some(nil)
     }
 
-    /// Includes the rows of an entity for which the condition is true. Of several calls for one entity the last one counts.
+    /// Includes the rows of an entity for which the condition is true. If called again for the same entity, the last call
+    /// counts.
     public mutating func allow<Entity: RegisteredEntity>(
         _ type: Entity.Type, where condition: (ColumnRef<Entity>) -> RowPredicate
     ) { conditions[EntityTableCache.of(Entity.Record.self).name] = condition(ColumnRef()) }
@@ -46,7 +47,7 @@ public struct ScopeBuilder {
 
 /// The part of a store that a scope includes: see ``Storage/scoped(_:)``.
 ///
-/// Isolation: `Sendable`; a value that can be created for each request of a server. It costs nothing until it is queried.
+/// Isolation: `Sendable`; a value that can be created for each request of a server. Creating it costs nothing; only queries do.
 public struct ScopedStorage: Sendable {
     let storage: Storage
     let scope: StorageScope
@@ -54,9 +55,9 @@ public struct ScopedStorage: Sendable {
     /// Returns a query over the rows of an entity in the scope.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> ScopedQuery<E> { ScopedQuery(self) }
 
-    /// Returns the entity with an id; nil if it doesn't exist or is outside the scope.
+    /// Returns the entity with this id; nil if it doesn't exist or is outside the scope.
     ///
-    /// - Throws: ``StorageError`` as ``FetchableQuery`` says; `not-found` for an entity that the scope doesn't know.
+    /// - Throws: ``StorageError`` as ``FetchableQuery`` says; `not-found` for an entity that the scope doesn't include.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let column = EntityTableCache.of(E.Record.self).keyColumn
         return try await query(type).filter(
@@ -75,7 +76,7 @@ public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
         bounded = scoped.scope.request()
     }
 
-    /// The query so far; a request that is set is limited by the scope as well.
+    /// What the query reads; a request that is assigned is limited by the scope as well.
     public var request: QueryRequest<Entity> {
         get { bounded }
         set { bounded = scoped.scope.apply(to: newValue) }
@@ -85,7 +86,7 @@ public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
         SubscriptionSource(scoped.storage.subscriptions, scoped.storage.searchIndexes)
     }
 
-    /// Runs `body` on the whole store: a scope limits queries, not the program.
+    /// Runs `body` on the whole store: the scope limits queries, but not code with a connection.
     ///
     /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(

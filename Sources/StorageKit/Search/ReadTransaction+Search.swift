@@ -3,8 +3,7 @@ public import StorageCore
 extension ReadTransaction {
     /// Returns the entities whose indexed columns match a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
     ///
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil

@@ -3,8 +3,8 @@ internal import StorageCore
 internal import StorageLog
 
 extension Storage {
-    /// Returns the name of the FTS5 table that is an entity's full-text index, for your own SQL. Its rows have the rowids of the entity's table; its
-    /// columns are the indexed ones, in their order.
+    /// Returns the name of the FTS5 table of an entity's full-text index, for SQL of your own. Its rows have the same rowids as
+    /// the entity's table; its columns are the indexed ones, in their order.
     ///
     /// ```swift
     /// let index = try await storage.fullTextTable(of: Article.self)
@@ -18,7 +18,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// The name lasts as long as the entity: renaming its table or columns doesn't change it. Statements that write to the index are refused.
+    /// The name stays the same for the life of the entity, even if its table or columns are renamed. Statements that write to
+    /// the index are refused.
     ///
     /// - Throws: ``StorageError`` with `not-found` if the entity has no full-text index.
     public func fullTextTable<E: RegisteredEntity>(of type: E.Type) async throws -> String {

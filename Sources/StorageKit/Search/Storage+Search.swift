@@ -12,13 +12,13 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Finds everything that was saved before the call.
+    /// The search finds everything that was saved before the call.
     ///
     /// - Parameters:
-    ///   - query: What to look for. In the ``SearchSyntax/simple`` syntax nothing that a person types is an error.
+    ///   - query: The text to search for. In the ``SearchSyntax/simple`` syntax, every text is valid.
     ///   - weights: The weights of columns, by name; 1 for a column that isn't named.
-    ///   - excerpt: The marked text to return in each result's `snippet`.
-    /// - Throws: `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is requested.
+    ///   - excerpt: The excerpt with marked matches to return in each result's `snippet`; none if nil.
+    /// - Throws: `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -38,8 +38,7 @@ extension Storage {
     /// ```
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
@@ -52,8 +51,7 @@ extension Storage {
     /// let count = try await storage.searchCount(Article.self, query: "swift concur*")
     /// ```
     ///
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {

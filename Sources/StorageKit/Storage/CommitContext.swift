@@ -1,4 +1,4 @@
-/// Task-local metadata of commits: who makes them and for what. Set it around a request, and every write inside records it.
+/// Task-local metadata of commits: who makes them and for what. Set it around a request; every write inside then records it.
 ///
 /// ```swift
 /// try await CommitContext.$actor.withValue("anna") {
@@ -8,7 +8,7 @@
 public enum CommitContext {
     /// The person or service that makes the changes.
     @TaskLocal public static var actor: String?
-    /// The program.
+    /// The name of the program that makes the changes.
     @TaskLocal public static var app: String?
     /// An id that links commits to a request, job or message elsewhere.
     @TaskLocal public static var correlation: String?

@@ -28,14 +28,14 @@ extension EntityReader {
         return try await page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
 
-    /// Declared only for the compiler's message about a property that doesn't exist.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
     ) async throws -> [E] { [] }
 
-    /// Declared only for the compiler's message about a property that doesn't exist.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func page<E: RegisteredEntity>(
@@ -64,14 +64,14 @@ extension TransactionReader {
         return try page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
 
-    /// Declared only for the compiler's message about a property that doesn't exist.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
     ) throws -> [E] { [] }
 
-    /// Declared only for the compiler's message about a property that doesn't exist.
+    /// Unavailable: produces the compiler's message for a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func page<E: RegisteredEntity>(

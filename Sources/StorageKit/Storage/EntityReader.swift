@@ -3,15 +3,15 @@ public import StorageCore
 public import StorageEntities
 internal import StorageLog
 
-/// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
+/// A state of the store to read entities from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
 ///
-/// Each call reads one state. To read several entities at the same state, use ``Storage/readTransaction(_:)``, or ``Storage/asOf(_:schema:)``, whose
-/// calls all show the same moment.
+/// Each call reads one state. To read several entities from the same state, use ``Storage/readTransaction(_:)`` or
+/// ``Storage/asOf(_:schema:)``.
 ///
-/// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it wasn't declared when the
-/// store was opened, `invalid-value` if a row holds a value that a property's type can't represent.
+/// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it
+/// wasn't declared when the store was opened, `invalid-value` if a row holds a value that a property's type can't represent.
 public protocol EntityReader: Sendable {
-    /// Runs `body` on the state, in which the tables of these entities can be read.
+    /// Runs `body` on a state in which these entities' tables can be read.
     ///
     /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     func reading<Result: Sendable>(
@@ -20,6 +20,8 @@ public protocol EntityReader: Sendable {
 }
 
 extension Storage: EntityReader {
+    /// Runs `body` on the state.
+    ///
     /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
@@ -27,7 +29,7 @@ extension Storage: EntityReader {
         try await read(body)
     }
 
-    /// Runs your own queries on one state of the store. To read entities, use ``readTransaction(_:)``.
+    /// Runs SQL of your own on one state of the store. To read entities, use ``readTransaction(_:)``.
     ///
     /// ```swift
     /// let names = try await storage.read { db in
@@ -35,8 +37,9 @@ extension Storage: EntityReader {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that SQLite refuses, and
-    ///   `invalid-argument` inside a body of the store's `sqliteClient` that the call would wait for.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that
+    ///   SQLite refuses, and `invalid-argument` if the call is made inside a body of the store's `sqliteClient` and would wait
+    ///   for it.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -44,7 +47,7 @@ extension Storage: EntityReader {
         return try await engine.read(body)
     }
 
-    /// Reads several entities at one state of the store, with the reading calls of a write transaction: no commit comes between the reads.
+    /// Reads several entities from one state of the store, with the reading calls of a write transaction.
     ///
     /// ```swift
     /// let (user, posts) = try await storage.readTransaction { tx in
@@ -52,8 +55,8 @@ extension Storage: EntityReader {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, and `invalid-argument` inside a body of the store's `sqliteClient` that the call
-    ///   would wait for.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, and `invalid-argument` if the call is made inside a body of
+    ///   the store's `sqliteClient` and would wait for it.
     public func readTransaction<Result: Sendable>(
         _ body: @escaping @Sendable (ReadTransaction) throws -> Result
     ) async throws -> Result {
@@ -82,7 +85,7 @@ extension EntityReader {
         return try await reading([table.name]) { db in try table.all(orderBy: column, ascending: ascending, in: db) }
     }
 
-    /// Returns a page of entities.
+    /// Returns a page of entities by offset. To page through rows that change, use ``FetchableQuery/page(after:size:)``.
     ///
     /// ```swift
     /// let page = try await storage.page(User.self, orderBy: "name", limit: 20, offset: 40)
@@ -124,7 +127,7 @@ extension EntityReader {
 public struct RepoPage<Item: Sendable>: Sendable {
     /// The rows of the page, in the requested order.
     public let items: [Item]
-    /// The offset of the page that follows.
+    /// The offset of the next page.
     public let nextOffset: Int
     /// Whether another page follows.
     public let hasMore: Bool

@@ -2,7 +2,7 @@ internal import StorageCore
 public import StorageLog
 
 extension EventLog {
-    /// The commits that have events that match a query; made by ``EventLog/commits(_:)``.
+    /// The commits with events that match a query, as ``EventLog/commits(_:)`` returns them.
     public struct Commits: AsyncSequence, Sendable {
         public typealias Element = CommitSummary
         let engine: StorageEngine
@@ -27,7 +27,7 @@ extension EventLog {
                 positions = query.positions
             }
 
-            /// The next commit; nil at the end.
+            /// Returns the next commit; nil at the end.
             ///
             /// - Throws: ``StorageError`` if the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> CommitSummary? {

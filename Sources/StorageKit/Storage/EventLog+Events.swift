@@ -1,7 +1,7 @@
 public import StorageLog
 
 extension EventLog {
-    /// The events that match a query; made by ``EventLog/events(_:)``.
+    /// The events that match a query, as ``EventLog/events(_:)`` returns them.
     public struct Events: AsyncSequence, Sendable {
         public typealias Element = StorageEvent
         let engine: StorageEngine
@@ -20,7 +20,7 @@ extension EventLog {
                 self.query = query
             }
 
-            /// The next event; nil at the end.
+            /// Returns the next event; nil at the end.
             ///
             /// - Throws: ``StorageError`` if the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> StorageEvent? {

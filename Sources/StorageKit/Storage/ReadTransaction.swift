@@ -1,8 +1,8 @@
 public import GRDB
 
-/// One state of the store, as the body of ``Storage/readTransaction(_:)`` gets it: see ``TransactionReader`` for what it reads.
+/// One state of the store, which the body of ``Storage/readTransaction(_:)`` reads with the calls of ``TransactionReader``.
 ///
-/// Not `Sendable`: it is valid inside the body only.
+/// Not `Sendable`: it is valid only inside the body.
 public struct ReadTransaction: TransactionReader {
     /// The connection of the transaction, for SQL and records of your own. It can only read.
     public let database: GRDB.Database

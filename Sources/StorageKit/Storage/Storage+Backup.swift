@@ -4,23 +4,24 @@ internal import StorageLog
 public import StorageMaintenance
 
 extension Storage {
-    /// Copies the whole store into a file, as it is at this moment, while reads and writes continue.
+    /// Copies the whole store, as it is at this moment, into a file while reads and writes continue.
     ///
     /// ```swift
     /// let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
     /// print(backup.position)
     /// ```
     ///
-    /// The copy is a store like any other: open it, or restore from it with `storagekit restore`. It gets its name only when it is complete and
-    /// durable, so an interrupted backup, even by a power loss, leaves nothing under that name. Commits that begin later aren't part of it; the
-    /// write-ahead log grows during the copy, because it can't be checkpointed meanwhile.
+    /// The copy is a store like any other: open it, or restore it with `storagekit restore`. It gets its name only when it is
+    /// complete and durable, so a backup that is interrupted, even by a power failure, leaves nothing under that name. Commits
+    /// that begin after the call aren't part of it. The write-ahead log grows during the copy, because it can't be checkpointed
+    /// meanwhile.
     ///
     /// - Parameters:
-    ///   - url: The file, in a folder that exists.
+    ///   - url: The file to create, in a folder that exists.
     ///   - replacing: Whether an existing file may be replaced. An open store is never replaced.
-    ///   - verifying: Whether the copy is checked against its log before it gets its name: every byte is read once.
+    ///   - verifying: Whether the copy is checked against its log before it gets its name; every byte is read once then.
     ///   - progress: Called with the stage (`copy`, `verify`) and its progress, on any thread.
-    /// - Returns: What the copy holds.
+    /// - Returns: What the copy contains.
     /// - Throws: `conflict` if the file exists; `corrupt` if the store itself is damaged.
     @discardableResult
     public func backup(

@@ -11,19 +11,19 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// In a store that is open for reading only, commits of the writing process are seen as soon as they are made; on systems other than Linux, and
-    /// where the writer's wake-up doesn't arrive, within 20 milliseconds.
+    /// If the store is open for reading only, commits of the writing process arrive as soon as they are made; on systems other
+    /// than Linux, or if the writer's wake-up doesn't arrive, within 20 milliseconds.
     ///
     /// - Parameters:
-    ///   - point: Changes after it are returned. A position inside a commit begins with the rest of that commit.
-    ///   - query: Which events are returned; its `positions` and its order don't count. Commits without any are
+    ///   - point: The point after which changes are returned. A position inside a commit begins with the rest of that commit.
+    ///   - query: Which events are returned; its `positions` and its order are ignored. Commits without a matching event are
     ///     skipped.
     /// - Throws: While it is read: `not-found` for a point that isn't in the log.
     public func changes(since point: StoragePoint, matching query: LogQuery = LogQuery()) -> ChangeStream {
         ChangeStream(engine: engine, start: .point(point), query: query)
     }
 
-    /// Returns the changes that are committed after those that a token came with.
+    /// Returns the changes that follow those of a token.
     ///
     /// ```swift
     /// for try await change in storage.changes(since: token) {
@@ -34,7 +34,7 @@ extension Storage {
     ///
     /// A program that stores the token together with the result of the changes processes each of them exactly once.
     ///
-    /// - Parameter query: The same as before: a token says that everything up to it was asked for.
+    /// - Parameter query: The same query as before: everything up to the token counts as read.
     /// - Throws: While it is read: `not-found` for a token of another history.
     public func changes(since token: ChangeToken, matching query: LogQuery = LogQuery()) -> ChangeStream {
         ChangeStream(engine: engine, start: .token(token), query: query)
@@ -78,7 +78,7 @@ extension Storage {
         try await engine.changes(since: .point(point), matching: query, limit: limit)
     }
 
-    /// Returns the page after another.
+    /// Returns the page of changes that follows another page.
     ///
     /// - Throws: ``StorageError``: `not-found` for a token of another history, `invalid-argument` for a limit below 1.
     public func changes(

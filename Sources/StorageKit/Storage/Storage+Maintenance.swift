@@ -4,17 +4,18 @@ internal import StorageLog
 public import StorageMaintenance
 
 extension Storage {
-    /// Checks the whole store against its log; reads every byte of it once.
+    /// Checks the whole store against its log. Every byte of the store is read once.
     ///
     /// ```swift
     /// let report = try await storage.verify()
     /// for finding in report.findings { print(finding.message) }
     /// ```
     ///
-    /// - Returns: What was found. Damage is a finding, not an error; commits lost in a power failure under `normal` durability are a warning.
+    /// - Returns: The findings. Damage is a finding, not an error; commits lost in a power failure under `normal` durability
+    ///   are a warning.
     ///
-    /// - Parameter progress: Called with the number of events read and their total, on the reading thread.
-    /// - Throws: ``StorageError`` with `io-error` if the file can't be read, `closed` after the store.
+    /// - Parameter progress: Called on the reading thread with the number of events read and their total.
+    /// - Throws: ``StorageError`` with `io-error` if the file can't be read, `closed` if the store is closed.
     public func verify(
         progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
     ) async throws -> VerifyReport {
@@ -28,9 +29,9 @@ extension Storage {
 
     /// Rebuilds entity tables from the log, together with their full-text indexes and inline projections.
     ///
-    /// The new tables are made beside the old ones while reads and writes continue, and are swapped in one transaction once they have caught up with
-    /// the log: an interrupted rebuild leaves either the old table or the new one. Commits wait only for that last step, in which indexes are
-    /// created, including full-text indexes.
+    /// The new tables are made beside the old ones while reads and writes continue. Once they have caught up with the log, they
+    /// replace the old ones in one transaction, so an interrupted rebuild leaves either the old table or the new one. Commits
+    /// wait only for that last step, in which indexes are created, including full-text indexes.
     ///
     /// ```swift
     /// let report = try await storage.rebuild("users", options: RebuildOptions(compares: true)) { progress in
@@ -39,12 +40,11 @@ extension Storage {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// A rebuild whose task is cancelled, or whose process dies, is resumed by the next one; ``abandonRebuild()``
-    /// discards it.
+    /// If the task is cancelled or the process dies, the next rebuild continues the work; ``abandonRebuild()`` discards it.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose tables to rebuild; if none is named, all, including the store's own.
-    ///   - options: Whether old and new tables are compared, and whether the old ones are kept.
+    ///   - entities: The entities whose tables are rebuilt; if none is named, all, including the store's own.
+    ///   - options: Whether to compare the old tables with the new ones, and whether to keep the old ones.
     ///   - progress: Called many times a second, on any thread.
     /// - Throws: `not-found` for an entity that doesn't exist; `CancellationError`.
     @discardableResult
@@ -55,7 +55,7 @@ extension Storage {
         try await Rebuild(engine, entities, options: options, progress: progress).run()
     }
 
-    /// Discards the unfinished work of interrupted rebuilds of entities and projections, and tables that a rebuild has kept.
+    /// Discards the work of interrupted rebuilds of entities and projections, and the old tables that rebuilds have kept.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }

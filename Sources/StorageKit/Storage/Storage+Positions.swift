@@ -1,5 +1,5 @@
 extension Storage {
-    /// Returns the position of a row's last event, as ``RowPrecondition/position(_:)`` expects it; nil if there is no row.
+    /// Returns the position of a row's last event, for use as ``RowPrecondition/position(_:)``; nil if there is no row.
     ///
     /// ```swift
     /// let position = try await storage.position(of: User.self, id: "1")
@@ -12,8 +12,8 @@ extension Storage {
         return try await reading([table.name]) { db in try table.position(key, in: db) }
     }
 
-    /// The entity with this id and the position of its last event, read at one state; nil if there is none. With ``save(_:expecting:)``, no
-    /// concurrent change is overwritten:
+    /// Returns the entity with this id and the position of its last event, read from one state; nil if there is none. Pass the
+    /// position to ``save(_:expecting:)`` so as not to overwrite a concurrent change:
     ///
     /// ```swift
     /// if let (found, position) = try await storage.getWithPosition(User.self, id: "1") {
@@ -23,7 +23,7 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// A web server sends the position as the entity tag, and receives it in `If-Match`.
+    /// A web server can send the position as the entity tag (`ETag`) and receive it in `If-Match`.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func getWithPosition<E: RegisteredEntity>(

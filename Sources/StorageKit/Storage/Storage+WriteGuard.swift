@@ -3,17 +3,18 @@ internal import StorageCore
 internal import StorageLog
 
 extension Storage {
-    /// Turns the write guard on or off: with it, statements of other programs that insert, update or delete rows of entities
-    /// fail, and the message says why.
+    /// Turns the write guard on or off. If it is on, statements of other programs that insert, update or delete rows of
+    /// entities fail with a message that says why.
     ///
     /// ```swift
     /// try await storage.setWriteGuard(true)
     /// ```
     ///
-    /// Without it such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file: copies and backups have
-    /// it too, and so have tables that are made later. It consists of triggers that call a function which only the store's own connection has. Reads
-    /// aren't affected. The store's own writes aren't either, except that SQLite updates the rows of a table with triggers in another order, on which
-    /// `UPDATE OR IGNORE`, `OR FAIL` and `OR REPLACE` of several rows depend.
+    /// If it is off, such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file:
+    /// copies and backups have it too, and so do tables that are created later. It consists of triggers that call a function
+    /// which only the store's own connection has. Reads aren't affected, nor are the store's own writes, with one exception:
+    /// SQLite updates the rows of a table with triggers in another order, which matters to `UPDATE OR IGNORE`, `OR FAIL` and
+    /// `OR REPLACE` of several rows.
     ///
     /// It prevents mistakes, not deliberate changes: a program can drop the triggers or a table, disable triggers, or define a function of that name.
     ///

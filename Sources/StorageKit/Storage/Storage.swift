@@ -7,15 +7,16 @@ internal import StorageProjections
 internal import StorageSQLiteClient
 package import StorageViews
 
-/// A store: saves, reads and deletes entities, and reads their history.
+/// A store, which saves, reads and deletes entities, and reads their history.
 ///
-/// Every change is an event of the log before the call returns. Calls from any tasks may overlap; concurrent writes share one wait for the disk, and
-/// each is its own commit.
+/// Every change is an event in the log before the call returns. Calls from any tasks may overlap. Concurrent writes share one
+/// wait for the disk, and each is a separate commit.
 ///
-/// Every call that reads or writes throws ``StorageError``: `closed` if the store is closed, `unusable` after a failure of the disk until it is
-/// opened again, and `not-found` if an entity has no table because it wasn't declared when the store was opened. Calls that write throw `read-only`
-/// if the store is open for reading only, `overloaded` if ``StorageConfig/maximumQueuedWrites`` are waiting, `clock-ahead` at a time that is too far
-/// in the future, `io-error` if the disk fails or is full, and what the calls of ``WriteTransaction`` throw. A call that throws has changed nothing.
+/// Every call that reads or writes throws ``StorageError``: `closed` if the store is closed, `unusable` after a disk failure
+/// until the store is opened again, and `not-found` if an entity has no table because it wasn't declared when the store was
+/// opened. Calls that write throw `read-only` if the store is open for reading only, `overloaded` if
+/// ``StorageConfig/maximumQueuedWrites`` are waiting, `clock-ahead` at a time that is too far in the future, `io-error` if the
+/// disk fails or is full, and what the calls of ``WriteTransaction`` throw. A call that throws has changed nothing.
 ///
 /// Isolation: `Sendable`, a reference to the open store; copies share it.
 public struct Storage: Sendable {
@@ -42,7 +43,7 @@ public struct Storage: Sendable {
         subscriptions = SubscriptionEngine(LiveSource(engine))
     }
 
-    /// Closes the store once the current writes and projection batches have ended; later calls throw `closed`.
+    /// Closes the store as soon as the current writes and projection batches have ended; later calls throw `closed`.
     ///
     /// - Throws: ``StorageError`` with `io-error` if the disk fails; the store is closed anyway.
     public func close() async throws {
@@ -50,7 +51,7 @@ public struct Storage: Sendable {
         try await engine.close()
     }
 
-    /// The position of the last event that this store object has committed or seen at opening.
+    /// The position of the last event that was in the store when it was opened, or that this object has committed since.
     public var head: Int64 { engine.committed.position }
 }
 
@@ -77,9 +78,10 @@ extension Storage {
         try await write { try $0.save(entities) }
     }
 
-    /// Saves an entity only if its row is as expected: see ``getWithPosition(_:id:)``.
+    /// Saves an entity only if its row meets a precondition: see ``getWithPosition(_:id:)``.
     ///
-    /// - Throws: ``StorageError`` with `conflict` if it isn't; nothing is changed then. Also as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `conflict` if the row doesn't meet it; nothing is changed then. Also as ``Storage``
+    ///   says.
     @discardableResult
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) async throws
         -> CommitReceipt
@@ -96,16 +98,19 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Writes of several tasks share transactions, each with its own outcome. `body` may run more than once: it is undone and run again if it delays
-    /// the other writes for too long, or if another write has ended the transaction. So it must change nothing but the store.
+    /// Writes of several tasks share transactions, but each succeeds or fails on its own. `body` may run more than once: it is
+    /// undone and run again if it delays the other writes for too long, or if another write has ended the transaction. So it
+    /// must change nothing but the store.
     ///
     /// - Parameters:
-    ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` if nil. Likewise `correlation`.
-    ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned. Keys that begin with
-    ///     `storagekit.schema/` are those of migrations.
-    /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` for a key of migrations, and inside a body of
-    ///   the store's `sqliteClient` that the call would wait for.
+    ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` if nil. The same holds for `app` and
+    ///     `correlation`.
+    ///   - idempotencyKey: Identifies the write: if a commit with this key already exists, nothing is done and its receipt is
+    ///     returned. Keys that begin with `storagekit.schema/` are reserved for migrations.
+    /// - Returns: The receipt, with the position of the commit in the log. The commit is in the store's file when the call
+    ///   returns.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` for a key of migrations, or
+    ///   if the call is made inside a body of the store's `sqliteClient` and would wait for it.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
@@ -137,12 +142,12 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Like ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, but without an idempotency key: a commit that isn't repeated has no
-    /// value to return.
+    /// It works like ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, but takes no idempotency key,
+    /// because there would be no value to return for a commit that isn't repeated.
     ///
-    /// - Returns: What `body` has returned in the run that was committed, and the position of the commit in the log.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside a body of the store's `sqliteClient`
-    ///   that the call would wait for.
+    /// - Returns: The result of `body` in the run that was committed, and the commit's receipt.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` if the call is made inside a
+    ///   body of the store's `sqliteClient` and would wait for it.
     @discardableResult
     public func write<Value: Sendable>(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,

@@ -5,18 +5,18 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// The changes of one commit under way, as the body of ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``
-/// gets them.
+/// The changes of a commit that is being made, in the body of
+/// ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
 ///
-/// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are updated when it commits, so search before or
-/// after it.
+/// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are updated when it commits,
+/// so search before or after it.
 ///
 /// Every call throws ``StorageError``: `conflict` if a constraint of the table is broken, `invalid-value` for NaN, text with a NUL character, and
 /// other values that can't be stored, `limit-exceeded` if the commit grows beyond ``Limits``, `not-found` if the entity has no table because it
 /// wasn't declared when the store was opened, `database` if SQLite refuses the statement, and `io-error` if the disk fails. The changes of a call
 /// that throws are undone; the transaction continues if the body catches the error.
 ///
-/// Not `Sendable`: it is valid inside the body only.
+/// Not `Sendable`: it is valid only inside the body.
 public struct WriteTransaction: TransactionReader {
     package let writer: LogWriter
     /// The connection, for SQL of your own. What it changes in entity tables is captured like any other change.
@@ -52,13 +52,13 @@ public struct WriteTransaction: TransactionReader {
 
     /// Inserts or updates a row if it meets a precondition.
     ///
-    /// - Throws: ``StorageError`` with `conflict` if it isn't; also as ``WriteTransaction`` says.
+    /// - Throws: ``StorageError`` with `conflict` if it doesn't; also as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) throws {
         try check(E.self, id: entity.id, expected)
         try save(entity)
     }
 
-    /// The entity with this id, with the changes of this transaction.
+    /// Returns the entity with this id as this transaction sees it; nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
@@ -79,7 +79,7 @@ public struct WriteTransaction: TransactionReader {
 
     /// Deletes the row with this id if it meets a precondition.
     ///
-    /// - Throws: ``StorageError`` with `conflict` if it isn't; also as ``WriteTransaction`` says.
+    /// - Throws: ``StorageError`` with `conflict` if it doesn't; also as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id, expecting expected: RowPrecondition) throws {
         try check(type, id: id, expected)
         try delete(type, id: id)
@@ -117,19 +117,19 @@ public struct WriteTransaction: TransactionReader {
         return database.changesCount
     }
 
-    /// Runs SQL, values bound in the form in which properties are stored. What it changes in entity tables is captured.
+    /// Runs SQL, with values bound as properties store them. Changes in entity tables are captured.
     ///
     /// ```swift
     /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
     /// ```
     ///
-    /// - Throws: ``StorageError`` with `invalid-value` for NaN, which SQLite would turn into NULL, and for a date that can't be stored;
-    ///   also as ``WriteTransaction`` says.
+    /// - Throws: ``StorageError`` with `invalid-value` for a date that can't be stored and for NaN, which SQLite would turn
+    ///   into NULL; also as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
         try database.execute(sql: sql, arguments: StatementArguments(storing: values))
     }
 
-    /// Runs SQL with GRDB's arguments, as GRDB binds them: dates to the millisecond.
+    /// Runs SQL with arguments bound as GRDB binds them: dates are exact only to the millisecond.
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {

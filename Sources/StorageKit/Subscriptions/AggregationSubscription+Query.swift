@@ -3,21 +3,21 @@ internal import StorageEntities
 public import StorageViews
 
 extension CountSubscription {
-    /// Counts what a query finds.
+    /// Follows the number of rows that a query finds.
     ///
     /// - Parameter start: Whether the first value is available when the initialiser returns.
     public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
-    /// Counts what a query finds among a repository's rows: all of them if there is no query.
+    /// Follows the number of a repository's rows that a query finds; of all of them if there is no query.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
 extension AggregationSubscription {
-    /// Sums up what a query finds.
+    /// Follows aggregates of the rows that a query finds.
     ///
     /// - Parameter aggregates: The aggregates to compute; ``value`` holds the results in this order.
     public convenience init<each Part: Sendable>(
@@ -31,7 +31,7 @@ extension AggregationSubscription {
 }
 
 extension GroupedAggregationSubscription {
-    /// Sums up what a query finds, for each value of a column.
+    /// Follows aggregates of the rows that a query finds, for each value of a column.
     ///
     /// - Parameter aggregates: The aggregates to compute for each group; its `value` holds the results in this order.
     public convenience init<each Part: Sendable>(

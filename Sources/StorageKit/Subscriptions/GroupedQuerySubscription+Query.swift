@@ -2,7 +2,7 @@ internal import StorageEntities
 public import StorageViews
 
 extension GroupedQuerySubscription {
-    /// Follows what a query finds, in groups.
+    /// Follows the rows that a query finds, in groups.
     ///
     /// - Parameters:
     ///   - groupBy: The property to group by; any property of the entity.
@@ -17,7 +17,7 @@ extension GroupedQuerySubscription {
         }
     }
 
-    /// Follows what a query finds, in groups in the order of their keys.
+    /// Follows the rows that a query finds, in groups in the order of their keys.
     public convenience init(
         _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         start: SubscriptionStart = .automatic
@@ -25,14 +25,14 @@ extension GroupedQuerySubscription {
         self.init(query, groupBy: groupBy, configuration: Configuration(), start: start)
     }
 
-    /// Follows what a query finds among a repository's rows, in groups: all of them if there is no query.
+    /// Follows the repository's rows that a query finds, or all of them if there is no query, in groups.
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         configuration: Configuration, start: SubscriptionStart = .automatic
     ) { self.init(baseQuery ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
 
-    /// Follows what a query finds among a repository's rows, in groups in the order of their keys.
+    /// Follows the repository's rows that a query finds, or all if there is no query, in groups in the order of their keys.
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,

@@ -2,34 +2,35 @@ public import StorageCore
 public import StorageEntities
 public import StorageViews
 
-/// A live query of a query's rows: see ``LiveQuery``.
+/// A live query of the rows that a query finds: see ``LiveQuery``.
 public typealias LiveList<Entity: RegisteredEntity> = LiveQuery<[Entity], ListDifference<Entity>>
 
 extension SubscribableQuery {
-    /// The rows that the query finds, kept up to date for any actor.
+    /// Returns a live query of the rows that this query finds; any actor can follow it.
     ///
     /// ```swift
     /// let open = storage.query(Task.self).where { $0.isDone == false }.orderBy(\.due).limit(20).live()
     /// for try await tasks in open.snapshots { … }
     /// ```
     ///
-    /// A commit costs a reader time proportional to the changed rows. Custom SQL conditions and custom collations can only be evaluated by the
-    /// database: with them each change of the table reads the rows again. If custom SQL reads other tables, their changes aren't followed: express
-    /// the condition with `has` or `hasNo`, or follow the whole query with ``Storage/live(tracking:)``.
+    /// A commit costs each reader time proportional to the changed rows. Only the database can evaluate custom SQL conditions
+    /// and custom collations: with them, each change of the table reads the rows again, and so does each change of another
+    /// table that the SQL reads. Often `has` or `hasNo` can express such a condition. To follow a whole query in SQL, use
+    /// ``Storage/live(tracking:)``.
     public func live() -> LiveList<Entity> { .list(subscriptionSource.engine, request) }
 
-    /// The rows that the query finds, with aggregates of the rows of a property marked `@StorageHasMany`, kept up to date
-    /// for any actor.
+    /// Returns a live query of the rows that this query finds, with aggregates of their rows of a property marked
+    /// `@StorageHasMany`; any actor can follow it.
     ///
     /// ```swift
     /// for try await authors in storage.query(Author.self).live(aggregating: \.books, .count).snapshots { … }
     /// ```
     ///
-    /// A changed related row updates its old and its new owner only: nothing is counted again.
+    /// A change of a related row updates only its old and its new owner; nothing is counted again.
     ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute over the related rows.
-    ///   - condition: Which related rows count.
+    ///   - condition: Which related rows are aggregated.
     public func live<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
@@ -37,12 +38,12 @@ extension SubscribableQuery {
         [AggregatedEntity<Entity, (repeat each Part)>], ListDifference<AggregatedEntity<Entity, (repeat each Part)>>
     > { live(aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition)) }
 
-    /// The rows that the query finds, with aggregates of those rows of a property marked `@StorageHasMany` that another query
-    /// finds, kept up to date for any actor.
+    /// Returns a live query of the rows that this query finds, with aggregates of those rows of a property marked
+    /// `@StorageHasMany` that another query finds; any actor can follow it.
     ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute over the related rows.
-    ///   - query: Which of them count; it may have conditions on related rows, and no limit and no offset.
+    ///   - query: Which of them are aggregated; it may have conditions on related rows, but no limit and no offset.
     public func live<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
         matching query: QueryRequest<Child>
@@ -54,15 +55,15 @@ extension SubscribableQuery {
         return .list(subscriptionSource.engine, query.request, with: related, reading: reading)
     }
 
-    /// The first row that the query finds, kept up to date for any actor; nil while there is none.
+    /// Returns a live query of the first row that this query finds, or nil while there is none; any actor can follow it.
     public func liveFirst() -> LiveQuery<Entity?, ValueDifference<Entity?>> {
         .first(subscriptionSource.engine, request)
     }
 
-    /// How many rows the query finds, kept up to date for any actor.
+    /// Returns a live query of the number of rows that this query finds; any actor can follow it.
     public func liveCount() -> LiveQuery<Int, ValueDifference<Int>> { liveAggregates(.count) }
 
-    /// Counts, sums, means and extremes of the rows that the query finds, kept up to date for any actor.
+    /// Returns a live query of counts, sums, means and extremes of the rows that this query finds; any actor can follow it.
     ///
     /// ```swift
     /// for try await (count, sum) in storage.query(Order.self).liveAggregates(.count, .sum(\.total)).snapshots { … }
@@ -75,8 +76,8 @@ extension SubscribableQuery {
         .aggregates(subscriptionSource.engine, request, reading: AggregateReading(repeat each aggregates))
     }
 
-    /// Counts, sums, means and extremes of the rows with each value of a column, kept up to date for any actor, in SQLite's
-    /// order of the column.
+    /// Returns a live query of counts, sums, means and extremes of the rows with each value of a column, in SQLite's order of
+    /// the column; any actor can follow it.
     ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute for each group; its value is the result of a single one, or a tuple of all in their order.
@@ -92,9 +93,9 @@ extension SubscribableQuery {
             groupedBy: Entity.Record.columns[keyPath: column])
     }
 
-    /// The rows that the query finds in groups, kept up to date for any actor.
+    /// Returns a live query of the rows that this query finds, in groups; any actor can follow it.
     ///
-    /// It keeps the index of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
+    /// For every row that the query finds, even if it isn't shown, some hundred bytes of index are kept in memory. The query
     /// has no limit and no offset.
     ///
     /// - Parameters:
@@ -107,16 +108,16 @@ extension SubscribableQuery {
         .groups(subscriptionSource.engine, request, configuration) { $0[keyPath: key] }
     }
 
-    /// The rows that the query finds in groups in the order of their keys, kept up to date for any actor.
+    /// Returns a live query of the rows that this query finds, in groups in the order of their keys; any actor can follow it.
     public func liveGroups<Key: Hashable & Sendable & Comparable>(
         by key: any KeyPath<Entity, Key> & Sendable
     ) -> LiveQuery<[GroupSection<Key, Entity>], GroupDifference<Key, Entity>> {
         liveGroups(by: key, configuration: .init())
     }
 
-    /// The rows that a text search finds among those of the query, kept up to date for any actor.
+    /// Returns a live query of those rows of this query that a text search finds; any actor can follow it.
     ///
-    /// - Parameter configuration: How to search: in columns, or in the full-text index, best results first.
+    /// - Parameter configuration: How to search: in columns, or in the full-text index, with the best results first.
     public func liveSearch(
         _ text: String, configuration: SearchSubscription<Entity>.Configuration = .fullText()
     ) -> LiveQuery<[SearchResult<Entity>], ListDifference<SearchResult<Entity>>> {

@@ -2,14 +2,14 @@ internal import StorageEntities
 public import StorageViews
 
 extension QuerySubscription {
-    /// Follows what a query finds.
+    /// Follows the rows that a query finds.
     ///
     /// - Parameter start: Whether the first value is available when the initialiser returns.
     public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
-    /// Follows what a query finds among a repository's rows: all of them if there is no query.
+    /// Follows the repository's rows that a query finds; all of them if there is no query.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
@@ -21,14 +21,14 @@ extension SingleQuerySubscription {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
-    /// Follows the first row that a query finds among a repository's rows.
+    /// Follows the first of a repository's rows that a query finds.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
 extension PaginatedQuerySubscription {
-    /// Follows the pages of what a query finds; it has no limit and no offset of its own.
+    /// Follows the rows that a query finds, in pages; the query has no limit and no offset.
     public convenience init(
         _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
         style: Style = .numbered,
@@ -39,7 +39,7 @@ extension PaginatedQuerySubscription {
             style: style, start: start)
     }
 
-    /// Follows the pages of what a query finds among a repository's rows.
+    /// Follows the repository's rows that a query finds, in pages.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
         prefetchThreshold: Int = 5, style: Style = .numbered, start: SubscriptionStart = .automatic

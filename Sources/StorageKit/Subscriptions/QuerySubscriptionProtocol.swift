@@ -3,7 +3,7 @@ public import StorageViews
 
 /// A live view of a query over a repository's rows that ``SubscriptionFactory`` can create from one configuration value.
 ///
-/// Conform your own class that wraps such views, so that generic code can create it like the others.
+/// Conform a class of your own that wraps such views, so that generic code can create it too.
 @MainActor
 public protocol QuerySubscriptionProtocol: SubscriptionStatus {
     associatedtype Model: RegisteredEntity
@@ -14,6 +14,8 @@ public protocol QuerySubscriptionProtocol: SubscriptionStatus {
 }
 
 extension QuerySubscription: QuerySubscriptionProtocol {
+    /// Creates a live view of a repository's rows.
+    ///
     /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
@@ -21,6 +23,8 @@ extension QuerySubscription: QuerySubscriptionProtocol {
 }
 
 extension SingleQuerySubscription: QuerySubscriptionProtocol {
+    /// Creates a live view of the first of a repository's rows.
+    ///
     /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
@@ -28,6 +32,8 @@ extension SingleQuerySubscription: QuerySubscriptionProtocol {
 }
 
 extension CountSubscription: QuerySubscriptionProtocol {
+    /// Creates a live view of the number of a repository's rows.
+    ///
     /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
@@ -35,11 +41,11 @@ extension CountSubscription: QuerySubscriptionProtocol {
 }
 
 extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
-    /// How pages are cut.
+    /// The size, style and start of the pages.
     public struct Configuration: Sendable {
         /// The number of rows on a page.
         public var pageSize: Int
-        /// In the style `.scrolling`: how many rows before the end the next page is loaded.
+        /// How many rows before the end the next page is loaded; only in the style `.scrolling`.
         public var prefetchThreshold: Int
         /// How pages follow one another.
         public var style: Style
@@ -68,6 +74,8 @@ extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
 }
 
 extension SearchSubscription: QuerySubscriptionProtocol {
+    /// Creates a search among a repository's rows.
+    ///
     /// - Parameter query: The rows that are searched; all of them if nil.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: Configuration

@@ -3,13 +3,13 @@ internal import StorageEntities
 public import StorageViews
 
 extension SearchSubscription {
-    /// A search among the rows that a query finds; in fields, the results have the query's order.
+    /// Creates a search among the rows that a query finds; a search in columns keeps the query's order.
     public convenience init(_ query: some SubscribableQuery<Entity>, configuration: Configuration) {
         let source = query.subscriptionSource
         self.init(source.engine, query.request, indexes: source.searchIndexes, configuration: configuration)
     }
 
-    /// A search among a repository's rows.
+    /// Creates a search among a repository's rows.
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil, configuration: Configuration
     ) { self.init(baseQuery ?? repository.query(), configuration: configuration) }

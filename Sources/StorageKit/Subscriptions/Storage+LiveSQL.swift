@@ -6,7 +6,8 @@ public import StorageViews
 internal import Synchronization
 
 extension Storage {
-    /// The rows that SQL of your own finds, kept up to date for any actor: joins, totals, common table expressions.
+    /// Returns a live query of the rows that SQL of your own finds, such as joins, totals or common table expressions; any
+    /// actor can follow it.
     ///
     /// ```swift
     /// struct Total: Decodable, FetchableRecord, Identifiable, Equatable { var id: String; var pages: Int }
@@ -22,19 +23,20 @@ extension Storage {
     /// for try await rows in totals.snapshots { … }
     /// ```
     ///
-    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last run has read, or updates a
-    /// column that it has read; ``LiveQuery/explain()`` names them. The result is then compared with the last one by `id`, and a difference is sent
-    /// if there is one. To follow rows of an entity at a cost proportional to the changed rows, use `query(…).live()`.
+    /// The closure runs again only if a commit, of this or another process, inserts or deletes a row of a table that the last
+    /// run has read, or updates a column that it has read; ``LiveQuery/explain()`` names them. The result is compared with the
+    /// last one by `id`, and a difference is sent if there is one. To follow an entity's rows at a cost proportional to the
+    /// changed rows, use `query(…).live()`.
     ///
-    /// If the closure runs a single statement, a `SELECT` from one table whose condition compares columns with whole numbers or
-    /// texts, joined by AND, it doesn't run for rows that meet the condition neither before nor after a commit.
-    /// ``SubscriptionExplanation/rowCondition`` says so.
+    /// There is an exception for a closure that runs a single statement: a `SELECT` from one table whose condition compares
+    /// columns with whole numbers or texts, joined by AND. Rows that meet it neither before nor after
+    /// a commit don't make the closure run. ``SubscriptionExplanation/rowCondition`` shows the condition.
     ///
-    /// `differences(since:)` sends the whole result. Earlier results of the closure aren't in the log, and running it on the tables as of that
-    /// position could give another result: it would run with today's time, variables and plan.
+    /// `differences(since:)` sends the whole result: earlier results aren't in the log, and running the closure on the tables
+    /// as of that position could give another result, because of today's time, variables and plan.
     ///
-    /// - Parameter body: Reads rows, on one state of the store. An error of SQLite in the first run ends the sequence; others go to
-    ///   `onError`, and it runs again after the next commit.
+    /// - Parameter body: Reads the rows from one state of the store. An SQLite error in the first run ends the sequence; other
+    ///   errors go to `onError`, and the closure runs again after the next commit.
     public func live<Item: Sendable & Equatable & Identifiable>(
         tracking body: @escaping @Sendable (Database) throws -> [Item]
     ) -> LiveQuery<[Item], ListDifference<Item>> {
@@ -44,13 +46,13 @@ extension Storage {
         }
     }
 
-    /// A value that SQL of your own finds, kept up to date for any actor.
+    /// Returns a live query of a value that SQL of your own finds; any actor can follow it.
     ///
     /// ```swift
     /// let pages = storage.liveValue { try Int.fetchOne($0, sql: "SELECT sum(pages) FROM books") ?? 0 }
     /// ```
     ///
-    /// It runs again as ``live(tracking:)`` says.
+    /// The closure runs again under the conditions of ``live(tracking:)``.
     public func liveValue<Value: Sendable & Equatable>(
         tracking body: @escaping @Sendable (Database) throws -> Value
     ) -> LiveQuery<Value, ValueDifference<Value>> {

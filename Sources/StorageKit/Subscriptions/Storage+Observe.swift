@@ -3,7 +3,8 @@ public import StorageEntities
 internal import StorageViews
 
 extension Storage {
-    /// Returns a stream of the entity with this id, now and after each change of it; nil while there is none.
+    /// Returns a stream of the entity with this id, first as it is now and then after each of its changes; nil while there is
+    /// none.
     ///
     /// ```swift
     /// for await user in storage.observe(User.self, id: "1") {
@@ -11,11 +12,11 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// The stream ends when the store is closed or the reader's task is cancelled. An error doesn't end it: it
-    /// continues when the row can be read again.
+    /// The stream ends when the store is closed or the reading task is cancelled. An error doesn't end it: it continues when
+    /// the row can be read again.
     ///
     /// - Parameters:
-    ///   - bufferingPolicy: What is buffered for a slow reader; by default the last state.
+    ///   - bufferingPolicy: Which states are buffered for a slow reader; by default the last one.
     ///   - onError: Called when the stream can't be kept up to date.
     public func observe<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, bufferingPolicy: AsyncStream<E?>.Continuation.BufferingPolicy = .bufferingNewest(1),
@@ -30,7 +31,8 @@ extension Storage {
         }
     }
 
-    /// Returns a stream of all entities of a type in the order of a column, or of the key, now and after each change of any of them.
+    /// Returns a stream of all entities of a type, in the order of a column or of the key, first as they are now and then after
+    /// each change.
     ///
     /// ```swift
     /// for await users in storage.observeAll(User.self, orderBy: "name") {
@@ -38,11 +40,11 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// A change costs time proportional to the changed rows, and a copy of the list. For long lists, a ``QuerySubscription`` reports only the
-    /// differences.
+    /// A change costs time proportional to the changed rows, and a copy of the list. For long lists use a
+    /// ``QuerySubscription``, which reports only the differences.
     ///
     /// - Parameters:
-    ///   - bufferingPolicy: What is buffered for a slow reader; by default the last list.
+    ///   - bufferingPolicy: Which lists are buffered for a slow reader; by default the last one.
     ///   - onError: Called when the stream can't be kept up to date. The stream ends if there is no column of this name.
     public func observeAll<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true,
@@ -54,7 +56,7 @@ extension Storage {
         ) { items, send in send(items) }
     }
 
-    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, but leaves out lists equal to the one before.
+    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, but leaves out each list that equals the one before.
     ///
     /// ```swift
     /// for await users in storage.observeAllDistinct(User.self, orderBy: "name") {

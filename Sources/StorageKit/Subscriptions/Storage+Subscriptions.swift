@@ -43,7 +43,7 @@ extension Storage {
         subscriptions.deliveryQueue.drain()
     }
 
-    /// The work that the store does to keep its live views up to date. Waits for updates in progress.
+    /// The work that the store has done to keep its live views up to date. Reading it waits for updates in progress.
     public var subscriptionWork: SubscriptionWork {
         get async { SubscriptionWork(await subscriptions.counters) }
     }

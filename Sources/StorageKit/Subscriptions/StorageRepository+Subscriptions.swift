@@ -1,15 +1,17 @@
 public import StorageViews
 
 extension StorageRepository {
-    /// Returns a stream of the entity with this id, now and after each change of it; nil while there is none.
+    /// Returns a stream of the entity with this id, first as it is now and then after each of its changes; nil while there is
+    /// none.
     public func observe(id: E.Id) -> AsyncStream<E?> { storage.observe(E.self, id: id) }
 
-    /// Returns a stream of all entities in the order of a column, or of the key, now and after each change of any of them.
+    /// Returns a stream of all entities, in the order of a column or of the key, first as they are now and then after each
+    /// change.
     public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
         storage.observeAll(E.self, orderBy: orderBy, ascending: ascending)
     }
 
-    /// Like ``observeAll(orderBy:ascending:)``, but leaves out lists equal to the one before.
+    /// Like ``observeAll(orderBy:ascending:)``, but leaves out each list that equals the one before.
     public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
     where E: Equatable { storage.observeAllDistinct(E.self, orderBy: orderBy, ascending: ascending) }
 

@@ -1,6 +1,6 @@
 public import StorageViews
 
-/// Creates live views by their type, and registers them.
+/// Creates live views of a given type, and registers them.
 ///
 /// ```swift
 /// let users = SubscriptionFactory.create(
@@ -11,9 +11,9 @@ public enum SubscriptionFactory {
     /// Creates a live view.
     ///
     /// - Parameters:
-    ///   - query: What it finds among the repository's rows; all of them if nil.
-    ///   - identifier: The name that it is registered under; one is generated if nil.
-    ///   - registry: The registry for it; none if nil. Custom classes aren't registered.
+    ///   - query: The repository's rows that the view follows; all of them if nil.
+    ///   - identifier: The name under which the view is registered; one is generated if nil.
+    ///   - registry: The registry for the view; if nil, it isn't registered. Custom classes are never registered.
     public static func create<Subscription: QuerySubscriptionProtocol>(
         _ type: Subscription.Type, repository: some StorageRepository<Subscription.Model>,
         query: Query<Subscription.Model>? = nil, configuration: Subscription.Configuration,

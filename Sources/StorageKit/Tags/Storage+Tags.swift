@@ -9,18 +9,19 @@ extension Storage {
     /// let shipped = try await storage.asOf(.tag("release-3"))
     /// ```
     ///
-    /// Tagging is an event of the log, with actor and reason, and moves the head; no row of users changes. `undo`
-    /// skips it, and `revert` of its commit removes it. Exports and differences
-    /// leave it out.
+    /// Tagging is an event in the log, with actor and reason, and moves the head; no row of your own entities changes. `undo`
+    /// skips it, and `revert` of its commit removes the tag. Exports and differences leave it out.
     ///
     /// - Parameters:
-    ///   - name: Up to 200 bytes without spaces, control characters, `:`, `~`, `..`, and without a hyphen at the beginning or a dot at the end. Names
-    ///     are compared by their bytes.
-    ///   - point: The point to tag. The head means the newest commit that did more than tag or note, so that tagging twice tags the same commit.
-    ///   - note: A text about it; an empty text removes the note, nil leaves it unchanged.
-    ///   - moving: Whether a tag of this name that points elsewhere is moved.
+    ///   - name: Up to 200 bytes. Spaces, control characters, `:`, `~` and `..` aren't allowed, nor a hyphen at the beginning
+    ///     or a dot at the end. Names are compared by their bytes.
+    ///   - point: The point to tag. The head means the newest commit that did more than tag or note, so tagging twice tags the
+    ///     same commit.
+    ///   - note: A note for the tag; an empty text removes the note, nil leaves it unchanged.
+    ///   - moving: Whether to move a tag of this name that points elsewhere.
     /// - Returns: The receipt; it has no commit if the tag already had these values.
-    /// - Throws: `invalid-name`; `not-found` for a point that isn't in the log; `conflict` if the tag points elsewhere.
+    /// - Throws: `invalid-name`; `not-found` for a point that isn't in the log; `conflict` if the tag points elsewhere and
+    ///   isn't moved.
     @discardableResult
     public func tag(
         _ name: String, at point: StoragePoint = .head, note: String? = nil, moving: Bool = false,
@@ -30,7 +31,7 @@ extension Storage {
             of: engine.tag(name, at: point, note: note, moves: moving, metadata: metadata(actor, reason)))
     }
 
-    /// Removes a tag. The point itself is unchanged.
+    /// Removes a tag; the tagged point is unchanged.
     ///
     /// ```swift
     /// try await storage.removeTag("release-3", reason: "never shipped")
@@ -69,7 +70,7 @@ extension Storage {
         }
     }
 
-    /// Annotates a point. An earlier note of the same point is replaced, and stays in the log.
+    /// Annotates a point. An earlier note of the same point is replaced, but stays in the log.
     ///
     /// ```swift
     /// try await storage.note("imported twice by mistake", at: .commit(77))

@@ -6,12 +6,12 @@ public import StorageLog
 
 /// An entity that differs between two points.
 public struct EntityDifference<E: StorageKitEntity>: Sendable {
-    /// The entity at the first point; nil if it didn't exist there.
+    /// The entity at the first point; nil if it didn't exist then.
     public let old: E?
-    /// The entity at the second point; nil if it doesn't exist there.
+    /// The entity at the second point; nil if it didn't exist then.
     public let new: E?
 
-    /// The operation that leads from one to the other.
+    /// The operation that turns the first state into the second.
     public var operation: StorageEvent.Operation {
         switch (old, new) {
         case (nil, _): .insert
@@ -21,7 +21,7 @@ public struct EntityDifference<E: StorageKitEntity>: Sendable {
     }
 }
 
-/// The entities of one type that differ between two points. Made by ``Storage/diff(_:from:to:)``.
+/// The entities of one type that differ between two points, as ``Storage/diff(_:from:to:)`` returns them.
 public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
     public typealias Element = EntityDifference<E>
     let engine: StorageEngine
@@ -38,7 +38,10 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
 
         init(differences: EntityDifferences) { self.differences = differences }
 
-        /// - Throws: ``StorageError``: `closed`, `schema-mismatch` if a column was converted since and this program doesn't declare the conversion.
+        /// Returns the next difference; nil at the end.
+        ///
+        /// - Throws: ``StorageError``: `closed`, `schema-mismatch` if a column was converted since and this program doesn't
+        ///   declare the conversion.
         public mutating func next() async throws -> EntityDifference<E>? {
             while buffer.isEmpty {
                 let pages: DifferencePages
@@ -79,6 +82,6 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
 }
 
 extension EntityDifference: CustomStringConvertible {
-    /// The entity at both points: `User(…) → User(…)`; `none` if there was or is none.
+    /// The entity at both points: `User(…) → User(…)`; `none` for a point at which it didn't exist.
     public var description: String { "\(old.map { "\($0)" } ?? "none") → \(new.map { "\($0)" } ?? "none")" }
 }

@@ -5,7 +5,7 @@ public import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// Returns every version of one entity, oldest first, even if it is deleted. Costs one look-up per version.
+    /// Returns every version of one entity, oldest first, even if it is deleted now. The cost is one look-up per version.
     ///
     /// ```swift
     /// for version in try await storage.history(User.self, id: "42") {
@@ -44,14 +44,14 @@ extension Storage {
     }
 }
 
-/// The state of an entity after an event. The event's properties can be read from it: `version.position`, `version.commit`.
+/// The state of an entity after an event. It also has the event's properties, such as `version.position` and `version.commit`.
 @dynamicMemberLookup
 public struct EntityVersion<E: StorageKitEntity>: Sendable {
-    /// What happened, when and by whom, with the columns that changed.
+    /// The event: what happened, when and by whom, with the columns that changed.
     public let event: StorageEvent
     fileprivate let found: Result<E?, any Error>
 
-    /// The entity after the event, as the type is declared now; nil if the event deleted it.
+    /// The entity after the event, as its type is declared now; nil if the event deleted it.
     ///
     /// - Throws: `invalid-value` if the type can't represent the row as it was, `schema-mismatch` if a column was converted since and this program
     ///   doesn't declare the conversion.

@@ -4,7 +4,7 @@ public import StorageEntities
 public import StorageLog
 
 extension Storage {
-    /// Returns who set each value of a row, when and why: for each column its value and the event that set it last.
+    /// Returns who set each value of a row, when and why: for each column, its value and the event that last set it.
     ///
     /// ```swift
     /// for cell in try await storage.blame(User.self, id: "42") ?? [] {
@@ -12,14 +12,14 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// The key isn't included, unless there is nothing else. Costs one look-up for each version of the row, back to the one that explains the last
-    /// column.
+    /// The key is left out, unless there is no other column. The cost is one look-up for each version of the row, back to the
+    /// version that explains the last column.
     ///
     /// - Parameters:
     ///   - point: The state to explain.
-    ///   - ignored: Commits to ignore, such as a bulk edit: the event before counts instead. The row's insert can't be
-    ///     ignored; ``CellOrigin/isIgnored`` says so.
-    /// - Returns: nil if there was no such row at the point.
+    ///   - ignored: Commits to ignore, such as a bulk edit: the event before counts instead. The row's insert can't be ignored;
+    ///     ``CellOrigin/isIgnored`` shows such a case.
+    /// - Returns: The origins of the values; nil if there was no such row at the point.
     /// - Throws: `not-found` for a point that isn't in the log.
     public func blame<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, at point: StoragePoint = .head,

@@ -3,7 +3,7 @@ public import StorageEntities
 internal import StorageLog
 
 extension Storage {
-    /// Returns the differences between two points: one net change for each row, however many events it had between them.
+    /// Returns the differences between two points: one net change for each row, however many events it has between them.
     ///
     /// ```swift
     /// for try await change in storage.diff(from: .commit(12)) {
@@ -11,13 +11,14 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Rows that are equal at both points are left out. Tables come by name, rows in the order of their keys. Columns and tables are named as they
-    /// are at `to`, or as they were at `from` if they were dropped. A `to` before `from` gives the reverse.
+    /// Rows that are equal at both points are left out. Tables are in the order of their names, rows in the order of their
+    /// keys. Columns and tables have their names at `to`, or at `from` if they were dropped. If `to` is before `from`, the
+    /// differences are reversed.
     ///
-    /// The events between the points are read once, when the first change is asked for; memory stays small because what
-    /// doesn't fit goes to a temporary database.
+    /// The events between the points are read once, when the first change is read. Memory use stays small: what doesn't fit
+    /// goes to a temporary database.
     ///
-    /// - Parameter tables: Entities by the name that they have at one of the points; all if empty.
+    /// - Parameter tables: The entities to compare, by a name that they have at one of the points; all if empty.
     /// - Throws: While it is read: `not-found` for a point that isn't in the log.
     public func diff(
         from: StoragePoint, to: StoragePoint = .head, tables: Set<String> = []
@@ -27,8 +28,8 @@ extension Storage {
 
     /// Returns the entities of one type that differ between two points, each complete at both points.
     ///
-    /// Both are read as the type is declared now. A property whose column didn't exist at a point has the column's default there; one whose column
-    /// was converted since has the converted value.
+    /// Both are read as the type is declared now. If a property's column didn't exist at a point, the property has the column's
+    /// default; if the column was converted since, it has the converted value.
     ///
     /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-value` for an entity that the type can't represent,
     ///   `schema-mismatch` if this program doesn't declare a conversion.

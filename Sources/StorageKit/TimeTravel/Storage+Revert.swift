@@ -4,18 +4,18 @@ public import StorageHistory
 internal import StorageLog
 
 extension Storage {
-    /// Reverts a commit by a compensating commit.
+    /// Reverts a commit with a compensating commit.
     ///
-    /// Each column is treated separately: if it still holds the commit's value, it gets its previous value. A column that has changed since is a
-    /// conflict, and by default nothing is done then. Rows without a net change in the commit, such as one that was inserted and deleted in it,
-    /// aren't reverted. Schema changes aren't reverted.
+    /// Each column is treated separately: if it still holds the commit's value, it gets its previous value. A column that has
+    /// changed since is a conflict; by default nothing is done then. Rows without a net change in the commit, such as one that
+    /// was inserted and deleted in it, aren't reverted, nor are schema changes.
     ///
     /// ```swift
     /// let report = try await storage.revert(77, onConflict: .skip, reason: "wrong import")
     /// print(report.outcome.count, report.outcome.conflicts)
     /// ```
     ///
-    /// - Parameter isDryRun: Only reports what would be done: ``RevertReport/plan``.
+    /// - Parameter isDryRun: Whether to report only what would be done: ``RevertReport/plan``.
     /// - Throws: `conflict` if there are conflicts and the policy is to abort; `not-found` for a commit that doesn't exist or changes no rows.
     @discardableResult
     public func revert(
@@ -25,11 +25,11 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Reverts a range of commits as a whole, by one commit: a row that several of them changed gets what it held before the first of them. Tags,
-    /// notes and recorded operations stay.
+    /// Reverts a range of commits as a whole, with one commit: a row that several of them changed gets the values from before
+    /// the first of them. Tags, notes and recorded operations stay.
     ///
-    /// - Parameter commits: The numbers of the first and the last one.
-    /// - Throws: As for a single commit.
+    /// - Parameter commits: The numbers of the first and the last commit.
+    /// - Throws: The same errors as for a single commit.
     @discardableResult
     public func revert(
         _ commits: ClosedRange<Int64>, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -38,13 +38,14 @@ extension Storage {
         try await engine.revert(commits, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the commit before. Changes by
-    /// migrations and column conversions aren't undone, nor are the rows of an adopted database; `revert` reverts a migration by its number.
+    /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the commit before
+    /// that. Changes by migrations and column conversions aren't undone, nor are the rows of an adopted database; to revert a
+    /// migration, pass its number to `revert`.
     ///
     /// - Parameters:
     ///   - author: The actor whose newest commit is undone; any actor's if nil. An undo or redo belongs to the actor of the original commit.
-    ///   - policy: What happens if something has changed since.
-    ///   - isDryRun: Only reports what would be done.
+    ///   - policy: What happens if a value has changed since.
+    ///   - isDryRun: Whether to report only what would be done.
     /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func undo(
@@ -55,11 +56,11 @@ extension Storage {
             of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
-    /// Redoes the newest undo, if nothing else was changed since.
+    /// Redoes the newest undo, if nothing else has changed since.
     ///
     /// - Parameters:
     ///   - author: The actor whose commit was undone; any actor's if nil.
-    ///   - isDryRun: Only reports what would be done.
+    ///   - isDryRun: Whether to report only what would be done.
     /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func redo(
@@ -70,10 +71,10 @@ extension Storage {
             of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
-    /// Restores an entity's table to its state at a point, by a compensating commit. The history stays whole.
+    /// Restores an entity's table to its state at a point, with a compensating commit. The whole history is kept.
     ///
-    /// - Throws: `conflict` if the policy is to refuse and either rows of other entities would be deleted along with rows that didn't exist then, or
-    ///   a remaining row holds a unique value that a restored row needs.
+    /// - Throws: `conflict` if the policy is to abort and either rows that didn't exist then can't be deleted without deleting
+    ///   rows of other entities, or a remaining row holds a unique value that a restored row needs.
     @discardableResult
     public func restore<E: RegisteredEntity>(
         _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -84,7 +85,7 @@ extension Storage {
             metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Restores one row to its state at a point; deletes it if it didn't exist.
+    /// Restores one row to its state at a point; deletes it if it didn't exist then.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `conflict` as for a whole
     ///   table; also as ``Storage`` says.

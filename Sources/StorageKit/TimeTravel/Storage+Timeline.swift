@@ -5,7 +5,7 @@ internal import StorageLog
 public import StorageViews
 
 extension Storage {
-    /// Replays the history in live views, which begin at a point and advance through the later changes.
+    /// Returns a timeline that replays history in live views: they begin at a point and advance through the later changes.
     ///
     /// ```swift
     /// let timeline = try await storage.timeline(from: .time(yesterday))
@@ -23,7 +23,7 @@ extension Storage {
 }
 
 extension StorageTimeline {
-    /// Returns a query over the rows of the moment that the timeline shows.
+    /// Returns a query over an entity's rows at the moment that the timeline shows.
     public nonisolated func query<E: RegisteredEntity>(_ type: E.Type) -> TimelineQuery<E> {
         TimelineQuery(timeline: self)
     }

@@ -2,9 +2,9 @@ internal import StorageCore
 internal import StorageHistory
 public import StorageLog
 
-/// The differences between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.
+/// The differences between two points of a store, row by row, as ``Storage/diff(from:to:tables:)`` returns them.
 ///
-/// Each iteration compares again, so one that ends at the head sees what was committed since.
+/// Each iteration compares again: if the second point is the head, it includes what was committed since.
 public struct StorageDifference: AsyncSequence, Sendable {
     public typealias Element = RowDifference
     let engine: StorageEngine
@@ -21,6 +21,8 @@ public struct StorageDifference: AsyncSequence, Sendable {
 
         init(difference: StorageDifference) { self.difference = difference }
 
+        /// Returns the next difference; nil at the end.
+        ///
         /// - Throws: ``StorageError``: `closed`, `corrupt` for a segment that can't be decoded.
         public mutating func next() async throws -> RowDifference? {
             if buffer.isEmpty {

@@ -5,7 +5,7 @@ internal import StorageHistory
 internal import StorageLog
 
 extension Storage {
-    /// Returns the store as of a point, to read with the same calls as the live store.
+    /// Returns the store as of a point, which is read with the same calls as the live store.
     ///
     /// ```swift
     /// let before = try await storage.asOf(.commit(41))
@@ -13,10 +13,11 @@ extension Storage {
     /// let minors = try await before.query(User.self).where { $0.age < 18 }.count()
     /// ```
     ///
-    /// An entity's table is created on its first read, in a temporary database that is deleted with the value: by undoing the later events or by
-    /// replaying the earlier ones, whichever touches less. All entities show the same moment. The most recently read moments are kept.
+    /// An entity's table is created on its first read, in a temporary database that is deleted with the snapshot. Either the
+    /// later events are undone or the earlier ones replayed, whichever touches less. All entities show the same moment. The
+    /// tables of the most recently read moments are kept.
     ///
-    /// - Parameter schema: Whether entities have the current schema, which today's types can read, or the one as
+    /// - Parameter schema: Whether entities have the current schema, which today's types can read, or the schema that was
     ///   recorded.
     /// - Throws: `not-found` for a point that isn't in the log.
     public func asOf(_ point: StoragePoint, schema: SnapshotSchema = .current) async throws -> StorageSnapshot {
@@ -39,16 +40,16 @@ public struct StorageSnapshot: EntityReader {
         self.state = state
     }
 
-    /// The position that the snapshot reflects.
+    /// The position whose state the snapshot shows.
     public var position: Int64 { state.position }
 
     /// The names of the entities that can be read.
     public var entities: [String] { state.catalog.live.map(\.name) }
 
-    /// A query over the rows as of the point.
+    /// Returns a query over an entity's rows as of the point.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> SnapshotQuery<E> { SnapshotQuery(snapshot: self) }
 
-    /// Returns the entities whose indexed columns matched a text then, best first, by the index as it is declared today.
+    /// Returns the entities whose indexed columns matched a text at the point, best first. The index is the one declared today.
     ///
     /// ```swift
     /// let before = try await storage.asOf(.commit(41))
@@ -57,8 +58,7 @@ public struct StorageSnapshot: EntityReader {
     ///
     /// See ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
     ///
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -74,18 +74,16 @@ public struct StorageSnapshot: EntityReader {
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
         try await search(type, query: query, limit: limit, excerpt: .snippet(columnIndex: snippetColumn))
     }
 
-    /// Returns the number of entities that matched a text then.
+    /// Returns the number of entities that matched a text at the point.
     ///
-    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
-    ///   requested.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for invalid text in the FTS5 syntax.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
@@ -96,7 +94,7 @@ public struct StorageSnapshot: EntityReader {
         return try await engine.readLong { live in try state.search(name, from: live) { try search.count($0) } }
     }
 
-    /// Runs SQL of your own on tables as they were then.
+    /// Runs SQL of your own on the tables as of the point.
     ///
     /// ```swift
     /// let total = try await storage.asOf(.commit(41)).read(["orders"]) { db in
