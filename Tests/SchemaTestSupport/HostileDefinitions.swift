@@ -2,7 +2,7 @@ package import TestSupport
 
 /// Makes up changes of a schema: tables of all kinds, what depends on them, and what has their names. The names are few, so that
 /// many changes affect others; those that refer to what isn't there fail.
-package struct HostileDefinitions {
+package struct HostileDefinitions: RandomStatements {
     package var random: SplitMix64
 
     package init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -79,19 +79,5 @@ package struct HostileDefinitions {
         case 29: return "DROP TABLE temp.\(table())"
         default: return "ANALYZE"
         }
-    }
-
-    /// Several changes, some of them in savepoints that may be undone.
-    package mutating func statements() -> [String] {
-        var statements: [String] = []
-        for _ in 0...random.below(3) {
-            guard random.chance(25) else {
-                statements.append(statement())
-                continue
-            }
-            let end = random.chance(60) ? ["ROLLBACK TO point", "RELEASE point"] : ["RELEASE point"]
-            statements += ["SAVEPOINT point", statement(), statement()] + end
-        }
-        return statements
     }
 }

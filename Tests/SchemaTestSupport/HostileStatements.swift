@@ -1,7 +1,7 @@
 package import TestSupport
 
 /// Makes up commits against the tables of ``HostileTables``: sensible statements, useless ones, and ones that fail.
-package struct HostileStatements {
+package struct HostileStatements: RandomStatements {
     package var random: SplitMix64
 
     package init(seed: UInt64) { random = SplitMix64(seed: seed) }
@@ -23,19 +23,11 @@ package struct HostileStatements {
 
     /// The statements of a commit, some of them in savepoints.
     package mutating func commit() -> [String] {
-        var statements = random.chance(30) ? ["PRAGMA defer_foreign_keys = ON"] : []
-        for _ in 0...random.below(5) {
-            guard random.chance(20) else {
-                statements.append(statement())
-                continue
-            }
-            let end = random.chance(50) ? ["ROLLBACK TO point", "RELEASE point"] : ["RELEASE point"]
-            statements += ["SAVEPOINT point", statement(), statement()] + end
-        }
-        return statements
+        let start = random.chance(30) ? ["PRAGMA defer_foreign_keys = ON"] : []
+        return start + statements(upTo: 5)
     }
 
-    private mutating func statement() -> String {
+    package mutating func statement() -> String {
         let or = conflict()
         switch random.below(22) {
         case 0, 1: return "INSERT\(or) INTO person(name, nick, n) VALUES (\(name()), \(text()), \(value()))"

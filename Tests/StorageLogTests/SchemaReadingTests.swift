@@ -114,7 +114,7 @@ import Testing
         }
         var written = 0
         for round in 0..<TestSettings.scaled(30) {
-            let statements = generator.statements()
+            let statements = generator.statements(upTo: 3)
             let looks = statements.map { _ in generator.random.chance(70) }
             // A commit that the engine refuses leaves everything as it was.
             let differences = Mutex<[String]>([])
