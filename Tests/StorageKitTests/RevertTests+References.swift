@@ -296,4 +296,55 @@ extension RevertTests {
         #expect(try await changedRows() - changed < 5_000)
         #expect(try await storage.verify().isSound)
     }
+
+    /// A restored row gets its unique value back from a later one, to which another row refers by then.
+    @Test(
+        "A row stays under a unique value that moves to another row",
+        arguments: ["NO ACTION", "RESTRICT", "CASCADE", "SET NULL"], ConflictPolicy.allCases)
+    func uniqueValueThatMoves(action: String, policy: ConflictPolicy) async throws {
+        let (storage, point) = try await openWithMovedValue(action)
+        let report = try await storage.engine.restore(
+            [], to: .position(point), policy: policy, metadata: CommitMetadata())
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(try await referringRows(storage) == ["a1 x", "b7 x"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// Overwriting deletes the later row with those that refer to it, because one of these can't stay.
+    @Test("Rows that overwriting deletes or changes with others are restored", arguments: ["CASCADE", "SET NULL"])
+    func restoredAfterOverwriting(action: String) async throws {
+        let (storage, point) = try await openWithMovedValue(action)
+        try await run("INSERT INTO a(id, u) VALUES (3, 'y'); INSERT INTO c(id, u) VALUES (9, 'y')", storage)
+        let report = try await storage.engine.restore(
+            ["a", "b"], to: .position(point), policy: .overwrite, metadata: CommitMetadata())
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(try await referringRows(storage) == ["a1 x", "b7 x"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// A store in which `b7` refers to the value `x` of `a1` at a point, and later to that of `a2`.
+    private func openWithMovedValue(_ action: String) async throws -> (Storage, Int64) {
+        let reference = "REFERENCES a(u) ON DELETE \(action) DEFERRABLE INITIALLY DEFERRED"
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT UNIQUE);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, u TEXT \(reference));
+            CREATE TABLE c(id INTEGER PRIMARY KEY, u TEXT \(reference));
+            """, adopting: ["a", "b", "c"])
+        try await run("INSERT INTO a(id, u) VALUES (1, 'x'); INSERT INTO b(id, u) VALUES (7, 'x')", storage)
+        let point = storage.head
+        try await run("UPDATE a SET u = 'z'; INSERT INTO a(id, u) VALUES (2, 'x')", storage)
+        return (storage, point)
+    }
+
+    private func referringRows(_ storage: Storage) async throws -> [String] {
+        try await storage.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT 'a' || id || ' ' || u FROM a UNION ALL
+                    SELECT 'b' || id || ' ' || coalesce(u, '') FROM b ORDER BY 1
+                    """)
+        }
+    }
 }

@@ -57,12 +57,11 @@ package final class Restoration {
                 (leftOut, outcome, blocked, refused) = (rows, RevertOutcome(), [], [])
                 for entity in entities { try restoreRows(of: entity, key: key, from: source) }
                 for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
-                try deleteRefusedRows()
-                try restoreBlockedRows(of: entities, key: key, from: source)
-                // Restored rows may have referred to them.
-                try deleteRefusedRows()
-                if !refused.isEmpty, try keepingIfTrue(deleteTogether) { refused = [] }
-                reportRefusedRows()
+                try retry(from: source)
+                try replaceTogether(from: source)
+                if policy == .overwrite { try deleteWithOthers(entities, key: key, from: source) }
+                try reinsertWithOthers(of: entities, key: key, from: source)
+                reportConflicts()
             }
             for conflict in conflicts { outcome.add(conflict) }
         }
@@ -112,59 +111,76 @@ package final class Restoration {
         }
     }
 
-    /// Restores rows that others blocked: most of those are gone by now or hold something else; rows that block each other are
-    /// deleted and inserted again together.
-    private func restoreBlockedRows(
-        of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
-    ) throws {
-        while !blocked.isEmpty {
-            let waiting = blocked
-            try restoreAgain(waiting, from: source)
-            if blocked.count == waiting.count { break }
-        }
-        guard !blocked.isEmpty else { return }
-        let cycle = blocked
-        let isFree =
-            try keepingIfTrue { try reinsert(cycle, from: source) }
-            || keepingIfTrue { try reinsertWithOthers(cycle, of: entities, key: key, from: source) }
-        guard !isFree else { return }
-        blocked = []
-        for row in cycle {
-            outcome.add(
-                RevertConflict(
-                    table: row.entity.name, key: row.key.map(\.value), column: nil,
-                    reason: "another row conflicts with it (\(row.error.message))", expected: nil, found: nil))
-        }
+    /// Restores and deletes rows that others prevented: most of those are gone by now or hold something else.
+    private func retry(from source: Connection) throws {
+        var count: Int
+        repeat {
+            count = blocked.count + refused.count
+            try deleteRefusedRows(withOthers: false)
+            try restoreAgain(blocked, from: source)
+        } while blocked.count + refused.count < count
     }
 
-    /// Deletes rows and inserts them again under the rows that refer to them, which stay as they are.
-    ///
-    /// - Returns: Whether all of them were inserted, and every reference is valid.
-    private func reinsert(_ cycle: [BlockedRow], from source: Connection) throws -> Bool {
+    /// Deletes rows that are left, and inserts again those that the snapshot has, under the rows that refer to them, which stay as
+    /// they are: without the actions of foreign keys.
+    private func replaceTogether(from source: Connection) throws {
+        // Together first: a row that is to be deleted may hold the unique value of one that is to be restored, and others refer to it.
+        if !blocked.isEmpty, !refused.isEmpty { try replaceIfSound(blocked, deleting: refused, from: source) }
+        if !blocked.isEmpty {
+            try replaceIfSound(blocked, deleting: [], from: source)
+            try retry(from: source)
+        }
+        if !refused.isEmpty { try replaceIfSound([], deleting: refused, from: source) }
+    }
+
+    private func replaceIfSound(
+        _ inserts: [BlockedRow], deleting deletes: [RefusedRow], from source: Connection
+    ) throws {
+        let isSound = try keepingIfTrue { try replace(inserts, deleting: deletes, from: source) }
+        if !inserts.isEmpty { blocked = isSound ? [] : inserts }
+        if isSound, !deletes.isEmpty { refused = [] }
+    }
+
+    /// - Returns: Whether all rows were inserted, and every reference is valid.
+    private func replace(_ inserts: [BlockedRow], deleting deletes: [RefusedRow], from source: Connection) throws
+        -> Bool
+    {
         writer.database.setForeignKeysEnabled(false)
         defer { writer.database.setForeignKeysEnabled(true) }
-        for row in cycle { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
-        try restoreAgain(cycle, from: source)
+        for row in deletes { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
+        for row in inserts { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
+        try restoreAgain(inserts, from: source)
         // References that were missing before are still counted as such, though the rows may be there by now.
         return try blocked.isEmpty && !writer.hasUnresolvedReferences
-            && writer.referencesAreSound(around: cycle.map(\.entity.stored))
+            && writer.referencesAreSound(around: inserts.map(\.entity.stored) + deletes.map(\.entity.stored))
     }
 
-    /// Deletes rows and inserts them again, with the actions of foreign keys.
-    ///
-    /// - Returns: Whether all of them were inserted, and no other row was changed against the policy.
-    private func reinsertWithOthers(
-        _ cycle: [BlockedRow], of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
-    ) throws -> Bool {
-        for row in cycle {
-            let access = try access(to: row.entity)
-            guard try access.row(row.key) != nil else { continue }
-            guard try access.delete(row.key, withOthers: policy == .overwrite) == nil else { return false }
+    /// Deletes rows that are left together with those that foreign keys delete or change with them. Of these, the snapshot's are
+    /// restored again.
+    private func deleteWithOthers(_ entities: [CatalogEntity], key: [ExactValue]?, from source: Connection) throws {
+        guard !refused.isEmpty else { return }
+        try deleteRefusedRows(withOthers: true)
+        blocked = []
+        for entity in entities { try restoreRows(of: entity, key: key, from: source) }
+        try retry(from: source)
+    }
+
+    /// Deletes rows that others block, and inserts them again, with the actions of foreign keys. Rows that these delete or change
+    /// are restored again.
+    private func reinsertWithOthers(of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection) throws {
+        guard !blocked.isEmpty else { return }
+        let waiting = blocked
+        let isDone = try keepingIfTrue {
+            for row in waiting {
+                let access = try access(to: row.entity)
+                guard try access.row(row.key) != nil else { continue }
+                guard try access.delete(row.key, withOthers: policy == .overwrite) == nil else { return false }
+            }
+            try restoreAgain(waiting, from: source)
+            if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
+            return blocked.isEmpty
         }
-        try restoreAgain(cycle, from: source)
-        // Rows that were deleted with them are restored as well.
-        if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
-        return blocked.isEmpty
+        blocked = isDone ? [] : waiting
     }
 
     /// Makes changes, and undoes them if the result is false.
@@ -210,21 +226,21 @@ package final class Restoration {
             let wasThere = try find.step()
             find.reset()
             guard !wasThere, !isLeftOut(row, of: entity) else { continue }
-            if let reason = try access.delete(row, withOthers: policy == .overwrite) {
+            if let reason = try access.delete(row, withOthers: false) {
                 refused.append(RefusedRow(entity: entity, key: row, reason: reason))
             }
         }
     }
 
     /// Deletes rows under which others were: most of those are gone by now, because they are deleted as well.
-    private func deleteRefusedRows() throws {
+    private func deleteRefusedRows(withOthers: Bool) throws {
         var isSlow = false
         while !refused.isEmpty {
             // The last first: a row mostly comes before those that refer to it.
             let reversed = Array(refused.reversed())
             let waiting = try isSlow ? writer.referringFirst(reversed, by: \.row) : reversed
             refused = try waiting.compactMap { row in
-                guard let reason = try access(to: row.entity).delete(row.key, withOthers: policy == .overwrite) else {
+                guard let reason = try access(to: row.entity).delete(row.key, withOthers: withOthers) else {
                     return nil
                 }
                 return RefusedRow(entity: row.entity, key: row.key, reason: reason)
@@ -237,23 +253,14 @@ package final class Restoration {
         }
     }
 
-    /// Deletes the rows that are left, which may only refer to each other, without the actions of foreign keys.
-    ///
-    /// - Returns: Whether every reference is valid.
-    private func deleteTogether() throws -> Bool {
-        writer.database.setForeignKeysEnabled(false)
-        defer { writer.database.setForeignKeysEnabled(true) }
-        for row in refused { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
-        return try !writer.hasUnresolvedReferences
-            && writer.referencesAreSound(around: refused.map(\.entity.stored))
-    }
-
-    private func reportRefusedRows() {
-        for row in refused {
+    private func reportConflicts() {
+        let rows =
+            blocked.map { ($0.entity, $0.key, "another row conflicts with it (\($0.error.message))") }
+            + refused.map { ($0.entity, $0.key, $0.reason) }
+        for (entity, key, reason) in rows {
             outcome.add(
                 RevertConflict(
-                    table: row.entity.name, key: row.key.map(\.value), column: nil,
-                    reason: row.reason, expected: nil, found: nil))
+                    table: entity.name, key: key.map(\.value), column: nil, reason: reason, expected: nil, found: nil))
         }
     }
 
