@@ -26,6 +26,52 @@ import Testing
         _ = try StorageKit.start(at: URL(fileURLWithPath: folder.path("a.sqlite")))
     }
 
+    /// POSIX releases all locks of a process on a file as soon as the process closes any descriptor of the file. Another program would
+    /// then take the store for unused and delete its write-ahead log, with what is committed later.
+    @Test("Using the path of an open store releases none of SQLite's locks")
+    func locksOfOpenStore() async throws {
+        let folder = try TemporaryFolder.inMemory()
+        let (path, copy) = (folder.path("c.sqlite"), folder.path("copy.sqlite"))
+        let url = URL(fileURLWithPath: path)
+        let storage = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
+        try await storage.save(Note(id: 1, text: "one"))
+        #expect(try Self.areLocked(path))
+        let uses: [(String, () async throws -> Void)] = [
+            ("start", { _ = try StorageKit.start(at: url) }),
+            ("start for reading", { try await StorageKit.start(at: url, config: readOnly()).facade.close() }),
+            ("plan", { _ = try StorageKit.plan(at: url) { $0.autoSchema(NoteRecord.self) } }),
+            ("verify", { _ = try await storage.verify() }),
+            ("backup", { try await storage.backup(to: URL(fileURLWithPath: copy)) }),
+            ("backup over it", { try await storage.backup(to: url, replacing: true) }),
+            ("restore", { _ = try PointRestore(path).plan(1) }),
+            ("adopt", { _ = try DatabaseAdoption(path, tables: [], metadata: CommitMetadata()).plan() }),
+            (
+                "adopt in place",
+                {
+                    let adoption = DatabaseAdoption(path, tables: [], metadata: CommitMetadata())
+                    _ = try await adoption.runInPlace(backup: nil)
+                }
+            ),
+        ]
+        for (name, use) in uses {
+            // Some of them are refused.
+            do { try await use() } catch is StorageError {}
+            #expect(try Self.areLocked(path), "\(name)")
+        }
+        try await storage.save(Note(id: 2, text: "two"))
+        try await storage.close()
+    }
+
+    /// Whether a process has locks on a store's file and on the index of its write-ahead log.
+    private static func areLocked(_ path: String) throws -> Bool {
+        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+        return [path, path + "-shm"].allSatisfy { file in
+            var found = stat()
+            guard stat(file, &found) == 0 else { return false }
+            return locks.contains { $0.contains(":\(found.st_ino) ") }
+        }
+    }
+
     /// SQLite before 3.51.3 can corrupt a file when one process checkpoints while another commits. Readers that come
     /// and go, and writers that try to, must never get so far.
     @Test("Readers that come and go beside a writer never checkpoint")

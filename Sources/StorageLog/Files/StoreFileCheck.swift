@@ -108,22 +108,20 @@ enum StoreFileCheck {
     private static let headerBytes = 100
     private static let applicationIdOffset = 68
 
-    /// The file's header; empty if there is no file.
+    /// The file's header; empty if there is no file that may be read.
     ///
     /// - Throws: `io-error` if it can't be read: nothing is known about the file then.
-    static func head(of path: String) throws -> Data {
-        guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
-        defer { try? handle.close() }
-        do {
-            return try handle.read(upToCount: headerBytes) ?? Data()
-        } catch {
-            throw StorageError(
-                .ioError, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
-        }
+    static func head(of path: String) throws -> [UInt8] {
+        // SQLite reports a missing file as it reports failures of the disk.
+        guard access(path, R_OK) == 0 else { return [] }
+        let connection = try Connection(
+            opening: path, flags: SQLITE_OPEN_READONLY, orFailWith: "\(path) can't be opened")
+        defer { connection.close() }
+        return try connection.firstBytes(headerBytes)
     }
 
     /// Whether a file's header says that it is a store.
-    static func isMarked(_ head: Data) -> Bool {
+    static func isMarked(_ head: [UInt8]) -> Bool {
         head.dropFirst(applicationIdOffset).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
     }
 

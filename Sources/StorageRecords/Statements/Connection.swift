@@ -69,6 +69,28 @@ package struct Connection {
         return hasMoved != 0
     }
 
+    /// The file's first bytes, without what is only in its write-ahead log; fewer if the file is shorter.
+    ///
+    /// This is the only way to read a database file that doesn't go through SQL. POSIX releases all locks that a process has on a
+    /// file as soon as the process closes any descriptor of it: if our own code opened and closed the file, other programs would no
+    /// longer see that the store is in use, and the last of them would delete its write-ahead log. SQLite closes a descriptor only
+    /// when the process has no locks on the file (https://sqlite.org/howtocorrupt.html, 2.2).
+    package func firstBytes(_ count: Int) throws -> [UInt8] {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let found = sqlite3_file_control(handle, nil, SQLITE_FCNTL_FILE_POINTER, &file)
+        guard found == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee,
+            let size = methods.xFileSize, let read = methods.xRead
+        else { throw error(found) }
+        var length: sqlite3_int64 = 0
+        var code = size(file, &length)
+        var bytes = [UInt8](repeating: 0, count: min(count, Int(length)))
+        if code == SQLITE_OK, !bytes.isEmpty { code = read(file, &bytes, Int32(bytes.count), 0) }
+        guard code == SQLITE_OK else {
+            throw StorageError.sqlite(code: code, message: "\(path ?? "the file") can't be read", sql: nil)
+        }
+        return bytes
+    }
+
     /// The path of the file, as SQLite resolved it; nil for a database in memory and for a temporary file.
     package var path: String? {
         guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return nil }
