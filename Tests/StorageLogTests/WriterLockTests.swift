@@ -193,6 +193,32 @@ import Testing
         try await engine.close()
     }
 
+    @Test(
+        "A writer whose write-ahead log was deleted or replaced acknowledges nothing more",
+        arguments: ["-wal", "-shm"],
+        [Move.deleted, .replaced])
+    func movedSidecar(suffix: String, move: Move) async throws {
+        let engine = try open()
+        try await engine.commit("CREATE TABLE x(y)")
+        try await engine.commit("INSERT INTO x VALUES (1)")
+        let (path, other) = (folder.path() + suffix, folder.path("other"))
+        if move == .replaced {
+            try FileManager.default.copyItem(atPath: path, toPath: other)
+            #expect(rename(other, path) == 0)
+        } else {
+            #expect(unlink(path) == 0)
+        }
+        let error = await #expect(throws: StorageError.self) { try await engine.commit("INSERT INTO x VALUES (2)") }
+        #expect(error?.code == .ioError)
+        #expect(error?.message.contains("\(suffix) was moved, deleted or replaced") == true)
+        #expect(await code { try await engine.commit("INSERT INTO x VALUES (2)") } == .unusable)
+        // SQLite still has what was acknowledged.
+        try await engine.close()
+        let next = try open()
+        #expect(try await next.integer("SELECT count(*) FROM x") == 1)
+        try await next.close()
+    }
+
     @Test("Readers work beside the writer")
     func readersBesideWriter() async throws {
         let writer = try open()

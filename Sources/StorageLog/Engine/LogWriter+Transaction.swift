@@ -10,7 +10,7 @@ package import StorageCore
 ///
 /// 1. No row was changed between two transactions: capture is empty when one begins, and its hook is in place.
 /// 2. There is no second writer: the file's epoch and the end of its log are the ones this writer knows.
-/// 3. The file is the one that others open by its path.
+/// 3. The file is the one that others open by its path, and so are its write-ahead log and the index of that.
 /// 4. The commits of a transaction cover the captured events without a gap, from the first to the last.
 /// 5. Nothing was captured between COMMIT and the moment when observers get the events.
 ///
@@ -166,6 +166,7 @@ extension LogWriter {
     /// The second and the third invariant.
     private func checkFile() throws {
         guard !database.fileHasMoved else { throw StorageError.fileMoved(database.path) }
+        for file in sidecars where file.hasMoved { throw StorageError.sidecarMoved(file.path) }
         let select = try statement(.fileCheck)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == configuration.epoch else {

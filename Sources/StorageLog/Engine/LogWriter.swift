@@ -61,6 +61,8 @@ package final class LogWriter {
     var role = WriterRole()
     var guarded = GuardedState()
     var writeGuard = WriteGuardState()
+    /// The write-ahead log and its index, which SQLite finds by name when it opens them and never looks for again.
+    let sidecars: [FileIdentity]
 
     init(database: Connection, configuration: StorageConfig, doorbell: Doorbell?) throws {
         self.database = database
@@ -75,6 +77,8 @@ package final class LogWriter {
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
+        // They exist by now, because the catalog was read.
+        sidecars = database.path.map { path in ["-wal", "-shm"].compactMap { FileIdentity(path + $0) } } ?? []
         checkpoints = WriteAheadLogCheckpoints(database, pages: Limits.checkpointPages)
         // Last, so that an error thrown after it runs `deinit`, which frees it.
         guard let capture = storage_capture_create(database.handle, limits) else {

@@ -14,6 +14,17 @@ extension StorageError {
         return error
     }
 
+    /// Others don't find what is written to a write-ahead log without a name, and neither does the next opening.
+    static func sidecarMoved(_ path: String) -> StorageError {
+        var error = StorageError(
+            .ioError, "\(path) was moved, deleted or replaced while the store was open.",
+            remedy:
+                "Close the store, which brings into its file what SQLite still has, and open it again. Only SQLite may delete this file."
+        )
+        error.isStoreFailure = true
+        return error
+    }
+
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .invalidArgument, "A write ended the transaction that it runs in.",
