@@ -370,6 +370,34 @@ struct AcknowledgedCommitsTests {
         }
     }
 
+    /// The tables of a new store are in its write-ahead log until that is copied into the file.
+    @Test(
+        "A new store whose write-ahead log was deleted has lost what was acknowledged",
+        arguments: [StorageConfig.Durability.full, .normal])
+    func newStoreWithoutLog(durability: StorageConfig.Durability) async throws {
+        let path = folder.path()
+        let engine = try open(path, durability)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        let new = try #require(bytes(path))
+        let head = engine.committed.position
+        try await engine.close()
+        #expect(Acknowledgement.reading(besideStore: path)?.position == head)
+        // As it is on the disk until the store is closed; the file stays the same one.
+        try new.write(to: URL(fileURLWithPath: path))
+        if durability == .full {
+            for isReadOnly in [false, true] {
+                let error = #expect(throws: StorageError.self) {
+                    _ = try StorageEngine.open(path: path, configuration: StorageConfig(isReadOnly: isReadOnly))
+                }
+                #expect(error?.code == .corrupt, "read-only \(isReadOnly)")
+                #expect(error?.message.contains("@\(head) was acknowledged") ?? false)
+            }
+            #expect(bytes(path) == new)
+            unlink(path + ".bell")
+        }
+        #expect(refusal(path) == nil)
+    }
+
     /// `mktemp` makes such a file; so does a process that is killed while it creates a store, with a journal of a file of no pages.
     @Test("An empty file becomes a store", arguments: [true, false])
     func emptyFile(hasJournal: Bool) throws {

@@ -30,11 +30,17 @@ extension AcknowledgedEnd {
     /// commits. Changes nothing.
     ///
     /// - Returns: Whether commits were lost as `normal` durability allows.
-    /// - Throws: `corrupt` if more is lost than that.
+    /// - Throws: `corrupt` if more is lost than that, also where the file has no tables: a store's first commits are in its
+    ///   write-ahead log only.
     func checkBeforeWriting() throws -> Bool {
         if let loss = try writeAheadLogLoss() { return try accept(loss) }
         guard known != nil, let head = try head(), let loss = positionLoss(head) else { return false }
         return try accept(loss)
+    }
+
+    /// The damage for which a file isn't recognised as a store; nil if it may never have been one.
+    func lossOfTables() throws -> CommitLoss? {
+        try losses(head: head()).first(where: \.isDamage)
     }
 
     private func accept(_ loss: CommitLoss) throws -> Bool {
@@ -51,7 +57,9 @@ extension AcknowledgedEnd {
     /// The log's last position; nil if it can't be read, which opening the store reports.
     private func head() throws -> Int64? {
         do {
-            return try DatabaseFile(store, .reading).with { try LogHead.load($0).position }
+            return try DatabaseFile(store, .reading).with { connection in
+                try StoreFormat.isEmpty(connection) ? 0 : LogHead.load(connection).position
+            }
         } catch let error as StorageError where !error.isOfTheMachine {
             return nil
         }

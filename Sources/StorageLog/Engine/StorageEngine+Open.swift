@@ -166,9 +166,9 @@ extension StorageEngine {
                 remedy: "Copy it into a folder that can be written to, or allow writing there.", cause: error)
         } catch {
             let error = StorageError.opening(path, error)
-            // The tables that mark the file as a store may lie after damage in its write-ahead log.
+            // The tables that mark the file as a store may lie after damage in its write-ahead log, or have been lost with it.
             guard (error as? StorageError)?.code == .notAStore,
-                let loss = try AcknowledgedEnd(store: path).writeAheadLogLoss(), loss.isDamage
+                let loss = try AcknowledgedEnd(store: path).lossOfTables()
             else { throw error }
             throw StorageError(loss)
         }
