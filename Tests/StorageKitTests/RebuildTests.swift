@@ -358,6 +358,31 @@ struct RebuildTests {
         #expect(try await store.storage.search(Note.self, query: "note", limit: 100).count == 20)
     }
 
+    @Test("A table that is dropped while the store is open comes back when it is opened again")
+    func tableDroppedBesideStore() async throws {
+        let store = try await makeStore()
+        let before = try await dump(store.storage)
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { try $0.execute(sql: "DROP TABLE notes") }
+        try foreign.close()
+        let storage = store.storage
+        let calls: [(String, @Sendable () async throws -> Void)] = [
+            ("count", { _ = try await storage.count(Note.self) }),
+            ("get", { _ = try await storage.get(Note.self, id: 1) }),
+            ("query", { _ = try await storage.query(Note.self).fetch() }),
+            ("save", { try await storage.save(Note(id: 1, text: "lost")) }),
+            ("save another", { try await storage.save(Person(id: "a", name: "a", score: 1)) }),
+        ]
+        for (name, call) in calls {
+            let error = await #expect(throws: StorageError.self, "\(name)") { try await call() }
+            #expect(error?.code == .corrupt, "\(name)")
+            #expect(error?.message.contains("dropped the table of entity \"notes\"") == true, "\(name)")
+        }
+        try await store.reopen()
+        #expect(try await dump(store.storage) == before)
+        #expect(try await store.storage.verify().isSound)
+    }
+
     /// What the log knows of a table is its indexes and triggers too.
     @Test("A rebuild recreates a dropped index")
     func droppedIndex() async throws {

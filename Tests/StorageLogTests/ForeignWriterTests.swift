@@ -106,4 +106,64 @@ import Testing
         #expect(try await engine.integer("SELECT _position FROM t WHERE id = 1") == engine.committed.position - 2)
         try await engine.close()
     }
+
+    // MARK: Beside an open store
+
+    /// Runs SQL as another program does while the store is open.
+    private func other(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.path())
+        try queue.writeWithoutTransaction { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: sql)
+        }
+        try queue.close()
+    }
+
+    /// An open store with a table that a `VACUUM` moves.
+    private func openedWithGap() async throws -> StorageEngine {
+        let engine = try open()
+        try await engine.commit("CREATE TABLE gap(x)")
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.adopt("u", "CREATE TABLE u(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'one'), (2, 'two'); DROP TABLE gap")
+        return engine
+    }
+
+    private static let root = "SELECT rootpage FROM sqlite_schema WHERE name = 't'"
+
+    @Test("A VACUUM beside an open store doesn't replace its tables")
+    func vacuum() async throws {
+        let engine = try await openedWithGap()
+        let before = try await engine.integer(Self.root)
+        try other("VACUUM")
+        #expect(try await engine.integer(Self.root) != before)
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 1")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test("A table that is replaced beside an open store is refused")
+    func replacedTable() async throws {
+        let engine = try await openedWithGap()
+        try other(
+            "CREATE TABLE n(id INTEGER PRIMARY KEY, w, _position INTEGER NOT NULL DEFAULT 0); DROP TABLE t; ALTER TABLE n RENAME TO t"
+        )
+        #expect(await code { try await engine.commit("INSERT INTO u(id) VALUES (1)") } == .schemaMismatch)
+        try await engine.close()
+    }
+
+    @Test("A table that is dropped beside an open store isn't recorded as dropped", arguments: ["", "; VACUUM"])
+    func droppedTable(then sql: String) async throws {
+        let engine = try await openedWithGap()
+        let head = engine.committed
+        try other("DROP TABLE t\(sql)")
+        // The second time as well, when nothing has changed since.
+        for sql in ["INSERT INTO t(id) VALUES (3)", "INSERT INTO u(id) VALUES (1)"] {
+            let error = await #expect(throws: StorageError.self) { try await engine.commit(sql) }
+            #expect(error?.code == .corrupt)
+            #expect(error?.message.contains("dropped the table of entity \"t\"") == true)
+        }
+        #expect(engine.committed == head)
+        try await engine.close()
+    }
 }

@@ -14,13 +14,13 @@ struct QueryRun<E: RegisteredEntity> {
     /// The statement that finds the rows.
     func statement() throws -> QuerySQL.Text { try sql.select(limit: request.rows.limit) }
 
-    private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
-        try StorageError.explaining(table: E.Record.databaseTableName, body)
+    private func explaining<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+        try StorageError.explaining(table: E.Record.databaseTableName, in: db, body)
     }
 
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
         let limit = [request.rows.limit, limit].compactMap { $0 }.min()
-        return try explaining {
+        return try explaining(db) {
             var found = try EntityRows(request)
             _ = try sql.select(limit: limit).run(db) { try found.append($0) }
             try found.include(db)
@@ -29,13 +29,14 @@ struct QueryRun<E: RegisteredEntity> {
     }
 
     func count(_ db: GRDB.Database) throws -> Int {
-        guard case .integer(let count) = try explaining({ try sql.aggregate("count(*)").value(db) }) else { return 0 }
+        let count = try explaining(db) { try sql.aggregate("count(*)").value(db) }
+        guard case .integer(let count) = count else { return 0 }
         return Int(count)
     }
 
     /// Reads no row, nor what it includes.
     func exists(_ db: GRDB.Database) throws -> Bool {
-        try explaining { try sql.select(limit: min(request.rows.limit ?? 1, 1)).run(db) { try $0.next() } }
+        try explaining(db) { try sql.select(limit: min(request.rows.limit ?? 1, 1)).run(db) { try $0.next() } }
     }
 
     func aggregate(
@@ -43,13 +44,14 @@ struct QueryRun<E: RegisteredEntity> {
     ) throws -> StorageValue {
         let query = try sql
         let name = try query.table.column(named: column)
-        return try explaining { try query.aggregate("\(function)(\(distinct ? "DISTINCT " : "")\(name))").value(db) }
+        let call = "\(function)(\(distinct ? "DISTINCT " : "")\(name))"
+        return try explaining(db) { try query.aggregate(call).value(db) }
     }
 
-    func deleteAll(_ db: GRDB.Database) throws -> Int { try explaining { try sql.delete().change(db) } }
+    func deleteAll(_ db: GRDB.Database) throws -> Int { try explaining(db) { try sql.delete().change(db) } }
 
     func updateAll(_ assignments: [StorageAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
-        try explaining { try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0 }
+        try explaining(db) { try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0 }
     }
 
     private func stamp(_ now: StorageValue) -> (column: String, now: StorageValue)? {
@@ -97,7 +99,7 @@ extension QueryRun {
             }
             return Int32(index)
         }
-        return try explaining { try rows(text, of: signature, keyedBy: indices, size: size, in: db) }
+        return try explaining(db) { try rows(text, of: signature, keyedBy: indices, size: size, in: db) }
     }
 
     private func rows(

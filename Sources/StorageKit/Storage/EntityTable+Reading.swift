@@ -55,7 +55,7 @@ extension EntityTable where Record.E: RegisteredEntity {
     private func entities(
         _ sql: String, in db: GRDB.Database, bind: (RowWriter) throws -> Void
     ) throws -> [Record.E] {
-        try StorageError.explaining(table: name) {
+        try StorageError.explaining(table: name, in: db) {
             try db.withKept(sql) { rows in
                 try bind(rows.parameters)
                 return try fetch(rows)
@@ -66,7 +66,7 @@ extension EntityTable where Record.E: RegisteredEntity {
     private func integer(
         _ sql: String, in db: GRDB.Database, bind: (RowWriter) throws -> Void
     ) throws -> Int64? {
-        try StorageError.explaining(table: name) {
+        try StorageError.explaining(table: name, in: db) {
             try db.withKept(sql) { rows in
                 try bind(rows.parameters)
                 return try rows.next() ? try rows.row.integer(at: 0) : nil

@@ -1,17 +1,26 @@
+internal import GRDB
 internal import StorageCore
 internal import StorageLog
 internal import StorageViews
 
 extension StorageError {
-    /// Runs code that reads or changes an entity's table. If the table doesn't exist, the error says to declare the entity.
-    static func explaining<Result>(table: String, _ body: () throws -> Result) throws -> Result {
+    /// Runs code that reads or changes an entity's table. If the table doesn't exist, the error says to declare the entity, or that
+    /// another program has dropped it.
+    ///
+    /// - Parameter database: Nil in a write: a write looks for its tables before it begins, and may have dropped one itself.
+    static func explaining<Result>(
+        table: String, in database: GRDB.Database? = nil, _ body: () throws -> Result
+    ) throws -> Result {
         do {
             return try body()
         } catch {
             guard let error = wrapping(error) as? StorageError, let missing = error.missingTable,
                 missing.lowercasedASCII == table.lowercasedASCII
             else { throw error }
-            throw noEntity(table)
+            guard let database, database.configuration.readonly,
+                let entity = try Catalog.load(database.connection).entity(stored: table)
+            else { throw noEntity(table) }
+            throw droppedTable(entity.name)
         }
     }
 }

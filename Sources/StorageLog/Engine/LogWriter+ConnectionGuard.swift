@@ -6,6 +6,8 @@ struct GuardedState {
     /// How often the statement that runs at the end of each commit was prepared again. SQLite does that for every statement after
     /// a change of a setting, a function, a collation or the temporary schema.
     var preparations: Int32 = -1
+    /// The same for the statement that runs at the beginning of each transaction.
+    var firstPreparations: Int32 = -1
     var isSuspect = false
     /// Whether statements may have run unseen by the engine's trace since the settings were last checked.
     var isUnwatched = true

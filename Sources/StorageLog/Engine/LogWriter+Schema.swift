@@ -131,6 +131,42 @@ extension LogWriter {
     }
 }
 
+// MARK: Other programs
+
+extension LogWriter {
+    /// Takes over what another program did to the schema since the last transaction. Called when a transaction begins: what changes
+    /// later is the work of its own statements.
+    ///
+    /// A `VACUUM` moves every table to another root page, by which the writer recognises one that was renamed or replaced. A
+    /// dropped table isn't recorded as dropped, because opening the store rebuilds it from the log.
+    ///
+    /// - Throws: `corrupt` if the table of an entity is missing.
+    func followOtherPrograms() throws {
+        guard try schemaVersion().version != schema.version else { return }
+        let found = try IntrospectedSchema(database, knowing: schema.introspected)
+        for entity in catalog.live where !schema.missing.contains(entity.id) {
+            let name = entity.stored.folded
+            guard let table = found.tables[name] else {
+                guard isRenamed(entity, found) else { throw StorageError.droppedTable(entity.name) }
+                continue
+            }
+            guard let earlier = schema.introspected?.tables[name], table.definition.isExactly(earlier.definition) else {
+                continue
+            }
+            schema.roots[entity.id] = table.root
+            schema.introspected?.tables[name]?.root = table.root
+        }
+    }
+
+    /// Whether a table that no entity has is where the entity's own was.
+    private func isRenamed(_ entity: CatalogEntity, _ found: IntrospectedSchema) -> Bool {
+        found.tables.values.contains { table in
+            table.root == schema.roots[entity.id] && table.columns.contains { $0.name == "_position" }
+                && catalog.entity(stored: table.name) == nil
+        }
+    }
+}
+
 // MARK: Comparing
 
 extension LogWriter {

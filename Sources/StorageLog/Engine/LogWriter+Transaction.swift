@@ -178,6 +178,11 @@ extension LogWriter {
             throw StorageError.breach(
                 "the log ends at @\(select.integer(1)), and this writer last wrote @\(head.position)")
         }
+        // SQLite prepares it again after each change of the schema, also by another program.
+        let preparations = sqlite3_stmt_status(select.pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+        guard preparations != guarded.firstPreparations else { return }
+        try followOtherPrograms()
+        guarded.firstPreparations = preparations
     }
 
     /// Marks an error that came from the store's own file. The error's code isn't enough, because a commit's body can throw

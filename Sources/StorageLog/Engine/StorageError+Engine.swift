@@ -25,6 +25,13 @@ extension StorageError {
         return error
     }
 
+    /// An error for an entity whose table another program has dropped while the store was open.
+    package static func droppedTable(_ name: String) -> StorageError {
+        StorageError(
+            .corrupt, "Another program has dropped the table of entity \"\(name)\". The log still has its rows.",
+            remedy: "Close the store and open it again, which rebuilds the table from the log.")
+    }
+
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .invalidArgument, "A write ended the transaction that it runs in.",
