@@ -451,6 +451,69 @@ import Testing
         }
     }
 
+    // MARK: Adopted tables
+
+    private func adoptParts(_ schema: inout Schema) {
+        schema.migration("parts") { try $0.execute(sql: "CREATE TABLE parts(id INTEGER PRIMARY KEY, a TEXT)") }
+        schema.adopt("parts")
+    }
+
+    /// Each case is what a later version of the program adds.
+    @Test("An adopted table may be renamed or dropped later", arguments: ["drop", "rename", "SQL"])
+    func adoptedTableLater(change: String) async throws {
+        let first = try open(adoptParts)
+        try await first.write { try $0.execute("INSERT INTO parts(id, a) VALUES (1, 'one')") }
+        try await first.close()
+        for _ in 0..<3 {
+            let storage = try open { schema in
+                adoptParts(&schema)
+                switch change {
+                case "drop": schema.dropEntity("parts")
+                case "rename": schema.renameEntity("parts", to: "pieces")
+                default: schema.migration("pieces") { try $0.execute(sql: "ALTER TABLE parts RENAME TO pieces") }
+                }
+            }
+            let tables = try await storage.read { db in
+                try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name IN ('parts', 'pieces')")
+            }
+            #expect(tables == (change == "drop" ? [] : ["pieces"]))
+            #expect(try await storage.verify().isSound)
+            try await storage.close()
+        }
+    }
+
+    @Test("A table that is created again under an adopted table's name is adopted too", arguments: [true, false])
+    func adoptedAgain(isNewStore: Bool) async throws {
+        if !isNewStore { try await open(adoptParts).close() }
+        func declare(_ schema: inout Schema) {
+            adoptParts(&schema)
+            schema.dropEntity("parts")
+            schema.migration("parts 2") { db in
+                try db.execute(
+                    sql: "CREATE TABLE parts(id INTEGER PRIMARY KEY, z REAL); INSERT INTO parts VALUES (1, 2.5)")
+            }
+            schema.adopt("parts")
+        }
+        for _ in 0..<2 {
+            let storage = try open(declare)
+            let events = try await storage.log.events(LogQuery(tables: ["parts"])).reduce(0) { count, _ in count + 1 }
+            #expect(events == 1)
+            #expect(try await storage.verify().isSound)
+            try await storage.close()
+        }
+        #expect(try StorageKit.plan(at: url) { declare(&$0) }.isEmpty)
+    }
+
+    @Test("A table that never was can't be adopted")
+    func adoptingNothing() async throws {
+        try await open(adoptParts).close()
+        let error = refusal { schema in
+            adoptParts(&schema)
+            schema.adopt("prats")
+        }
+        #expect(error?.message.contains("There is no table \"prats\"") ?? false)
+    }
+
     // MARK: Repeated changes
 
     enum Nicknamed {

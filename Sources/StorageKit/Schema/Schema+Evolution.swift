@@ -29,7 +29,8 @@ extension Schema {
     }
 
     /// Begins the history of a table that was created with SQL: each of its rows becomes an event, and so does every later
-    /// change. Does nothing if its history has already begun.
+    /// change. Does nothing if its history has already begun, even if the table was renamed or dropped since: so keep it declared
+    /// in a version that does so. Another table that is created under the same name gets a history of its own.
     ///
     /// ```swift
     /// schema.migration("2026-02-01_places") { db in

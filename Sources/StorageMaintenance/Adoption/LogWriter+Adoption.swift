@@ -4,11 +4,12 @@ package import StorageLog
 
 extension LogWriter {
     /// Begins the history of a table created with SQL, with all its rows in the current commit. Does nothing if the
-    /// table has a history already.
+    /// table has a history already, or had one before it was renamed or dropped: a program's declaration names it still.
     ///
-    /// - Throws: `schema-mismatch` if the table can't have a history.
+    /// - Throws: `not-found` if there is no such table, `schema-mismatch` if it can't have a history.
     package func adopt(_ table: String) throws {
         guard catalog.entity(stored: table) == nil else { return }
+        if try !hasTable(table), try hasHadEntity(stored: table) { return }
         let plan = try AdoptionInspection(database).plan([table])
         for table in plan.left { throw StorageError.notAdopted(table) }
         let before = try SchemaUses(database)
@@ -18,6 +19,30 @@ extension LogWriter {
             var rowid: Int64?
             repeat { rowid = try recordBaseline(of: entity, after: rowid, count: 1_024) } while rowid != nil
         }
+    }
+
+    private func hasTable(_ name: String) throws -> Bool {
+        let select = try PreparedStatement(
+            database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: name, at: 1)
+        return try select.step()
+    }
+
+    /// Whether the table of an entity has this name, or had it before it was renamed. Costs one look-up for each change of each entity.
+    private func hasHadEntity(stored table: String) throws -> Bool {
+        let log = LogReader(database)
+        for entity in catalog.entities where !entity.isReserved {
+            var isFound = false
+            try log.forEachVersion(of: [.integer(Int64(entity.id))], in: .catalog) { batch, index in
+                let event = batch.event(at: index, catalog: catalog)
+                for case .text(let name)? in [event.old?["stored"], event.new?["stored"]] {
+                    isFound = isFound || name.folded == table.folded
+                }
+                return !isFound
+            }
+            if isFound { return true }
+        }
+        return false
     }
 }
 
