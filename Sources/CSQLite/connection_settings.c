@@ -24,3 +24,8 @@ int storage_set_trusted_schema(sqlite3 *database, int trusted) {
 int storage_set_defensive(sqlite3 *database, int defensive) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, defensive, (int *)0);
 }
+
+int storage_set_double_quoted_texts(sqlite3 *database, int allowed) {
+    int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, allowed, (int *)0);
+    return code != SQLITE_OK ? code : sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, allowed, (int *)0);
+}

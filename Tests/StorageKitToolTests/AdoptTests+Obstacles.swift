@@ -9,6 +9,8 @@ extension AdoptTests {
         let database = folder.path("plain.db")
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        // As in SQLite's shell, with which old databases were made.
+        configuration.acceptsDoubleQuotedStringLiterals = true
         let queue = try DatabaseQueue(path: database, configuration: configuration)
         try queue.inDatabase { try $0.execute(sql: sql) }
         try queue.close()
@@ -53,6 +55,22 @@ extension AdoptTests {
                 sql: "CREATE VIEW few AS SELECT count(*) AS n FROM (SELECT * FROM t UNION SELECT * FROM b)",
                 name: "few", refused: ["b", "t"]),
             Dependent(
+                sql: "CREATE VIEW top AS SELECT *, v * 2 AS s FROM t ORDER BY 3 DESC LIMIT 1", name: "top",
+                refused: ["t"]),
+            Dependent(
+                sql: "CREATE VIEW counts AS SELECT *, count(*) FROM b JOIN other ON b.id = other.id GROUP BY b.id, (3)",
+                name: "counts", refused: ["b", "other"]),
+            Dependent(
+                sql: """
+                    CREATE VIEW first AS SELECT id FROM other
+                    WHERE x IN (SELECT v FROM (SELECT t.*, 1 FROM t ORDER BY 3))
+                    """, name: "first", refused: ["other", "t"]),
+            Dependent(
+                sql: """
+                    CREATE VIEW wide AS SELECT * FROM t;
+                    CREATE VIEW ordered AS SELECT *, 1 FROM wide ORDER BY 1, 3 COLLATE nocase
+                    """, name: "ordered", refused: ["t"]),
+            Dependent(
                 sql: """
                     CREATE VIEW wide AS SELECT * FROM t; CREATE VIEW wider AS SELECT wide.* FROM wide;
                     CREATE TRIGGER copies AFTER INSERT ON other BEGIN INSERT INTO archive SELECT *, 1 FROM wider; END
@@ -88,12 +106,59 @@ extension AdoptTests {
             CREATE VIEW named AS SELECT id, 'NATURAL JOIN' AS "EXCEPT" FROM t UNION SELECT id, w * 2 FROM b;
             CREATE VIEW "natural" AS WITH RECURSIVE n(i) AS (SELECT id FROM t UNION SELECT i + 1 FROM n WHERE i < 3)
                 SELECT * FROM n; -- NATURAL JOIN
+            CREATE VIEW sorted AS SELECT id, v FROM t ORDER BY 2 LIMIT 3, 4;
+            CREATE VIEW ordered AS SELECT *, row_number() OVER (ORDER BY 2), max(2, 3) FROM t
+                ORDER BY 1, v + 2, 2 * v, max(v, 2) LIMIT 4, 5;
             CREATE TRIGGER counts AFTER INSERT ON other WHEN EXISTS (SELECT * FROM t) BEGIN
                 UPDATE b SET w = (SELECT count(*) * 2 FROM t); END;
             """, in: folder)
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.output.contains("The view \"wide\" shows the column _position too."), "\(outcome.output)")
         #expect(outcome.output.contains("Adopted 3 tables"), "\(outcome.output)")
+    }
+
+    /// SQLite's shell reads text in double quotes as text, and a store's connections don't.
+    @Test(
+        "A text in double quotes is refused, and what has it is named",
+        arguments: [
+            (#"CREATE INDEX i ON t("lit")"#, #""lit" in the index "i""#),
+            (#"CREATE INDEX i ON t(v) WHERE v <> "it's""#, #""it's" in the index "i""#),
+            (#"CREATE TABLE c(id INTEGER PRIMARY KEY, a CHECK (a IN ("lit", 'b')))"#, #""lit" in the table "c""#),
+            (#"CREATE VIEW w AS SELECT * FROM r; CREATE VIEW r AS SELECT id, "lit" FROM t"#, #""lit" in the view "r""#),
+            (#"CREATE VIEW r AS SELECT "id" FROM "t" WHERE "v" <> """#, "\"\" in the view \"r\""),
+            (
+                #"CREATE TRIGGER g AFTER DELETE ON t BEGIN INSERT INTO t(v) VALUES ("lit2"); END"#,
+                #""lit2" in the trigger "g""#
+            ),
+            (
+                #"""
+                CREATE VIEW r AS SELECT id FROM t;
+                CREATE TRIGGER g INSTEAD OF UPDATE ON r BEGIN UPDATE t SET v = "lit" WHERE id = new.id; END
+                """#, #""lit" in the trigger "g""#
+            ),
+        ])
+    func doubleQuotedTexts(sql: String, named: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt("CREATE TABLE t(id INTEGER PRIMARY KEY, v); \(sql);", in: folder)
+        #expect(outcome.status == 7, "\(outcome)")
+        #expect(outcome.errors.contains("names of columns: \(named)."), "\(outcome.errors)")
+        #expect(outcome.errors.contains("single quotes"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("app.sqlite")))
+    }
+
+    @Test("Names in double quotes prevent nothing")
+    func doubleQuotedNames() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            #"""
+            CREATE TABLE "t"("id" INTEGER PRIMARY KEY, "v" DEFAULT "none" CHECK ("v" <> ''));
+            CREATE VIRTUAL TABLE "docs" USING fts5("text");
+            CREATE INDEX "i" ON "t"("v" COLLATE "nocase");
+            CREATE VIEW "r" AS SELECT "v" AS "w" FROM "t" GROUP BY "w";
+            CREATE TRIGGER "g" AFTER INSERT ON "t" WHEN "new"."v" = 'x' BEGIN SELECT "new"."v"; END;
+            """#, in: folder)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains("Adopted 1 table"), "\(outcome.output)")
     }
 
     @Test("A view that can't be read prevents nothing")

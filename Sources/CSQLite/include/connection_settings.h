@@ -17,5 +17,7 @@ int storage_set_triggers_enabled(sqlite3 *database, int enabled);
 int storage_set_foreign_keys_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 int storage_set_defensive(sqlite3 *database, int defensive);
+// Whether a name in double quotes that is no column's is read as text.
+int storage_set_double_quoted_texts(sqlite3 *database, int allowed);
 
 #endif

@@ -94,6 +94,7 @@ extension AdoptionInspection {
                     .schemaMismatch, "The database has a table or index named \"\(names.string(0))\".",
                     remedy: "Names that begin with storage_ belong to StorageKit: rename it first.")
             }
+            try DoubleQuotedTexts(database).check()
             let identity = try PreparedStatement(database, "PRAGMA application_id")
             if try identity.step(), identity.integer(0) != 0 {
                 plan.notes.append(

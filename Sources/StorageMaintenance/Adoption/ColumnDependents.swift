@@ -5,6 +5,7 @@ internal import StorageLog
 ///
 /// - `NATURAL` compares `_position`, which differs in every two tables;
 /// - `UNION`, `EXCEPT` and `INTERSECT` of `*` compare it, too;
+/// - `ORDER BY` and `GROUP BY` with the number of a column after it mean another one;
 /// - a trigger that copies `*` writes it into a column of the user's.
 ///
 /// Their texts are read, because SQLite can't report it: its authorizer is asked neither about the columns that `NATURAL` compares,
@@ -61,6 +62,11 @@ private struct Dependent {
                 reason: "\(title) joins with NATURAL, which would compare the column _position too",
                 remedy: "Write JOIN … USING with the columns in it instead, then adopt.")
         }
+        if uses.countsAll, !isTrigger {
+            return .init(
+                reason: "\(title) orders or groups * by a column's number, which the column _position would change",
+                remedy: "Write the column's name in it instead of the number, then adopt.")
+        }
         guard isTrigger ? uses.selectsAll : uses.combinesAll else { return nil }
         let use = isTrigger ? "reads *" : "combines * by UNION, EXCEPT or INTERSECT"
         return .init(
@@ -78,23 +84,35 @@ private struct ColumnUses {
     private(set) var selectsAll = false
     /// Whether there is one in a compound select.
     private(set) var combinesAll = false
+    /// Whether one is ordered or grouped by the number of a column.
+    private(set) var countsAll = false
     private(set) var joinsNaturally = false
 
     init(_ tokens: [SQLToken]) {
         // One level for each open parenthesis.
-        var levels = [(selectsAll: false, isCompound: false)]
+        var levels = [Level()]
         for (index, token) in tokens.enumerated() {
             let former = tokens[..<index]
             let next = index + 1 < tokens.count ? tokens[index + 1] : .symbol(";")
             switch token {
-            case .symbol("("): levels.append((false, false))
+            case .symbol("("): levels.append(Level())
             case .symbol(")") where levels.count > 1: levels.removeLast()
-            case .symbol(";"): levels = [(false, false)]
+            case .symbol(";"): levels = [Level()]
             case .symbol("*") where Self.meansColumns(after: former):
                 selectsAll = true
                 levels[levels.count - 1].selectsAll = true
             case .word where ["UNION", "EXCEPT", "INTERSECT"].contains(where: token.isWord):
                 levels[levels.count - 1].isCompound = true
+            case .word where token.isWord("BY"): levels[levels.count - 1].isOrdered = true
+            case .word where token.isWord("LIMIT"): levels[levels.count - 1].isOrdered = false
+            case .number(let number) where Self.isColumn(number):
+                // Parentheses around it don't change what it means.
+                let open = former.reversed().prefix { $0 == .symbol("(") }.count
+                if open < levels.count, levels[levels.count - 1 - open].countsAll,
+                    Self.isTerm(after: former.dropLast(open), before: tokens[(index + 1)...].dropFirst(open))
+                {
+                    countsAll = true
+                }
             case .word where token.isWord("NATURAL"):
                 if Self.joins.contains(where: next.isWord) { joinsNaturally = true }
             case .word(let name), .name(let name), .text(let name):
@@ -102,9 +120,32 @@ private struct ColumnUses {
                 if isTarget || Self.isSource(after: former) { sources.insert(name.folded) }
             default: break
             }
-            if levels[levels.count - 1] == (true, true) { combinesAll = true }
+            if levels[levels.count - 1].combinesAll { combinesAll = true }
         }
     }
+
+    private struct Level {
+        var selectsAll = false
+        var isCompound = false
+        /// Whether the terms of `ORDER BY` or `GROUP BY` have begun.
+        var isOrdered = false
+        var combinesAll: Bool { selectsAll && isCompound }
+        var countsAll: Bool { selectsAll && isOrdered }
+    }
+
+    /// Whether a number may be that of a column. The first one is the same with one more column.
+    private static func isColumn(_ number: String) -> Bool {
+        !number.contains(".") && number != "1"
+    }
+
+    /// Whether what is between two tokens is all of a term of `ORDER BY` or `GROUP BY`.
+    private static func isTerm(after former: ArraySlice<SQLToken>, before next: ArraySlice<SQLToken>) -> Bool {
+        guard let last = former.last, last.isWord("BY") || last == .symbol(",") else { return false }
+        guard let next = next.first else { return true }
+        return [.symbol(","), .symbol(")"), .symbol(";")].contains(next) || termEnds.contains(where: next.isWord)
+    }
+
+    private static let termEnds = ["ASC", "DESC", "NULLS", "COLLATE", "HAVING", "WINDOW", "ORDER", "LIMIT"]
 
     private static let joins = ["JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS"]
 

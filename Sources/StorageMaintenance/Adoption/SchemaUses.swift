@@ -31,19 +31,20 @@ struct SchemaUses: Equatable {
                 (try? PreparedStatement(database, "INSERT INTO \(name) DEFAULT VALUES")) != nil
             works["a trigger for deletes from \(name)"] =
                 (try? PreparedStatement(database, "DELETE FROM \(name)")) != nil
-            works["a trigger for updates of \(name)"] = (try? update(of: select.string(1), database)) != nil
+            works["a trigger for updates of \(name)"] =
+                (try? PreparedStatement(database, Self.update(of: select.string(1), database))) != nil
         }
     }
 
-    /// Compiles an update of every column.
+    /// An update of every column.
     ///
     /// - Throws: SQLite's error, already for the columns of a view that reads a missing table.
-    private func update(of table: String, _ database: Connection) throws {
+    static func update(of table: String, _ database: Connection) throws -> String {
         let columns = try PreparedStatement(database, "SELECT name FROM pragma_table_info(?)")
         columns.bind(text: table, at: 1)
         var assignments: [String] = []
         while try columns.step() { assignments.append("\(quoted(columns.string(0))) = NULL") }
-        _ = try PreparedStatement(database, "UPDATE \(quoted(table)) SET \(assignments.joined(separator: ", "))")
+        return "UPDATE \(quoted(table)) SET \(assignments.joined(separator: ", "))"
     }
 
     /// - Throws: `conflict` if a view or trigger that could be compiled before no longer can.
