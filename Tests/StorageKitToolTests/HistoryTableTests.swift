@@ -47,6 +47,24 @@ struct HistoryTableTests {
         #expect(try answer("SELECT count(*) AS n FROM storage_commits WHERE number <= 3") == #"{"n":3}"# + "\n")
     }
 
+    /// It has two columns for each, and SQLite allows 2,000.
+    @Test("A table of changes that would be too wide is refused with what to ask instead")
+    func tooWideForChanges() throws {
+        func row(_ count: Int) -> String {
+            "{\((0..<count).map { "\"c\($0)\":\($0)" }.joined(separator: ","))}"
+        }
+        let store = try store([line(1, "wide", row(1_000)), line(2, "fits", row(990))])
+        let refused = try ToolProcess.run(["sql", "SELECT count(*) FROM changes_wide"], store: store)
+        #expect(refused.status != 0)
+        #expect(refused.errors.contains("SQLite allows 2000"), "\(refused.errors)")
+        #expect(refused.errors.contains("\"history_wide\""), "\(refused.errors)")
+        for table in ["history_wide", "changes_fits"] {
+            let outcome = try ToolProcess.run(
+                ["sql", "SELECT count(*) AS n FROM \(table)", "--format", "jsonl"], store: store)
+            #expect(outcome.output == #"{"n":1}"# + "\n", "\(outcome.errors)")
+        }
+    }
+
     /// What people ask first of a table of versions: which rows exist, and what they were at a time.
     @Test("The current version of a row that exists has no end")
     func currentVersions() throws {

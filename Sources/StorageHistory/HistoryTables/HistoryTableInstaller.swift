@@ -138,9 +138,27 @@ package struct HistoryTableInstaller {
         guard table.kind != .commits else {
             return try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns))").execute()
         }
+        try checkWidth(table)
         let module = try shared.register()
         try PreparedStatement(source, "CREATE VIRTUAL TABLE \(table.path) USING \(module)(\(index), \(columns))")
             .execute()
+    }
+}
+
+// MARK: Width
+
+extension HistoryTableInstaller {
+    /// A table of changes has two columns for each of the entity's, which can be more than SQLite allows.
+    private func checkWidth(_ table: HistoryTable) throws {
+        let limit = Int(sqlite3_limit(source.handle, SQLITE_LIMIT_COLUMN, -1))
+        guard table.columns.count > limit, let entity = table.entity else { return }
+        let versions = name(ofHistoryOf: entity)?.table ?? "history_\(entity.stored)"
+        throw StorageError(
+            .limitExceeded,
+            "\"\(table.name)\" would have \(table.columns.count) columns, and SQLite allows \(limit).",
+            remedy:
+                "Ask \"\(versions)\", which has one for each column: what was before a change is the version that ends there."
+        )
     }
 }
 
