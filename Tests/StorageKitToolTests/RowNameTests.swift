@@ -53,6 +53,29 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
+    @Test("The rows of a dropped table have a history")
+    func droppedTable() async throws {
+        let folder = try await store()
+        let engine = try SampleStore.open(folder.path())
+        let last = try await engine.read { try LogReader($0.connection).head().position }
+        _ = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: "DROP TABLE seats") }
+        try await engine.close()
+        func run(_ arguments: String...) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(arguments, store: folder.path())
+        }
+        let history = try run("history", "seats/50%,x", "--format", "jsonl")
+        #expect(history.status == 0, "\(history.errors)")
+        #expect(history.output.split(separator: "\n").count == 2, "\(history.output)")
+        #expect(history.output.contains("\"id\":\"50%,x\""), "\(history.output)")
+        #expect(try run("history", "seats/50%,x", "--format", "human").output.contains("now: deleted"))
+        let blame = try run("blame", "seats/50%,x", "--at", "@\(last)", "--format", "csv")
+        #expect(blame.output.contains("guest 2"), "\(blame)")
+        #expect(try run("blame", "seats/50%,x").errors.contains("deleted it"))
+        let short = try run("history", "seats/a")
+        #expect(short.errors.contains("Its columns are row, place."), "\(short.errors)")
+        #expect(try run("history", "seats/no,one").status == 3)
+    }
+
     @Test("A key with a code is found as it is written, and never means another row")
     func keysWithCodes() async throws {
         let folder = try TemporaryFolder()

@@ -29,9 +29,10 @@ package struct CatalogEntity: Sendable, Equatable {
 
     /// The table's current columns.
     package var live: [CatalogColumn] { columns.filter { !$0.isDropped } }
-    /// The primary key, in order.
+    /// The primary key, in order. A dropped entity keeps it, because its events still name their rows by it; a column of the key is
+    /// never dropped alone.
     package var key: [CatalogColumn] {
-        columns.filter { $0.keyOrdinal > 0 && !$0.isDropped }.sorted { $0.keyOrdinal < $1.keyOrdinal }
+        columns.filter { $0.keyOrdinal > 0 && (isDropped || !$0.isDropped) }.sorted { $0.keyOrdinal < $1.keyOrdinal }
     }
 
     package func column(named name: String) -> CatalogColumn? {
