@@ -274,6 +274,65 @@ import Testing
         try await engine.close()
     }
 
+    /// Whole histories are read at once here: too many events for a search of each value.
+    @Test("A join by key finds rows by an index, not by reading all of them")
+    func joinByKey() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "texts", "CREATE TABLE texts(id TEXT PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        _ = try await engine.commit(
+            """
+            INSERT INTO texts(id, v)
+              WITH numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000) SELECT n, 0 FROM numbers;
+            UPDATE texts SET v = 1;
+            """)
+        try await engine.withWriter { writer, _ in
+            let join = try HistoryTableInstaller(writer.database).statement(
+                for: "SELECT count(*) FROM texts x CROSS JOIN history_texts h ON h.id = x.id")
+            #expect(try join.step())
+            #expect(join.integer(0) == 2_000)
+            // SQLite checks each row that a search returns.
+            #expect(sqlite3_stmt_status(join.pointer, SQLITE_STMTSTATUS_VM_STEP, 0) < 100_000)
+        }
+        try await engine.close()
+    }
+
+    @Test("Values that an affinity makes equal are found by an index")
+    func equalByAffinity() async throws {
+        let engine = try TestStore.inMemory()
+        let values = [
+            "42", "-0.0", "0.1 + 0.2", "0.3", "1 << 60", "(1 << 60) + 1", "1152921504606846976.0", "9e999",
+            "9223372036854775807", "1e15 / 3", "'42'", "'042'", "'42.0'", "' 42'", "'4.2e1'", "'0.3'",
+            "'0.30000000000000004'", "'1152921504606846976.0'", "'1.15292150460685e+18'", "'9e999'",
+            "'333333333333333.3'", "'2024-01-05'", "'42x'", "''", "x'3432'",
+        ]
+        let types = ["TEXT", "REAL", "NUMERIC", "BLOB"]
+        for type in types {
+            try await engine.adopt(
+                type, "CREATE TABLE \(type)(k \(type) PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+            _ = try await engine.commit(
+                values.map { "INSERT OR IGNORE INTO \(type)(k) VALUES (\($0));" }.joined(separator: "\n"))
+        }
+        try await engine.withWriter { writer, _ in
+            _ = try Self.makeCopies(writer.database)
+            for type in types {
+                for other in types {
+                    for origin in ["\(other)", "(SELECT k FROM \(other) WHERE 0 UNION ALL SELECT k FROM BLOB)"] {
+                        func query(_ table: String) -> String {
+                            "SELECT o.k, h.k FROM \(origin) o CROSS JOIN \(table) h WHERE h.k = o.k ORDER BY 1, 2, h._position"
+                        }
+                        let tables = try HistoryTableInstaller(writer.database)
+                        let found = try Self.rows(tables.statement(for: query("history_\(type)")))
+                        let expected = try Self.rows(
+                            PreparedStatement(writer.database, query("temp.copy_history_\(type)")))
+                        #expect(!found.isEmpty && found == expected, "\(query(type))")
+                    }
+                }
+            }
+        }
+        try await engine.close()
+    }
+
     private func rowCount(of from: String, in database: Connection) throws -> Int64 {
         let statement = try HistoryTableInstaller(database).statement(for: "SELECT count(*) FROM \(from)")
         _ = try statement.step()

@@ -11,15 +11,22 @@ final class HistoryRowBuffer {
     private let name: String
     private let insert: PreparedStatement
     private let end: PreparedStatement?
-    private var indexed: Set<[Int]> = []
+    private var indexed: Set<[String]> = []
     /// Prepared statements that are free: a join may search thousands of times.
     private var idle: [Shape: [PreparedStatement]] = [:]
 
     /// The columns with conditions, and the order of a search.
     private struct Shape: Hashable {
-        let columns: [Int]
+        let terms: [Term]
         let hasPositions: Bool
         let isDescending: Bool
+    }
+
+    /// The search for one value of a column.
+    struct Term: Hashable {
+        let column: Int
+        /// Whether only exactly this value is searched for; otherwise any value that SQL may call equal to it by an affinity.
+        let isExact: Bool
     }
 
     /// - Parameter number: Distinguishes these rows from others in the same file.
@@ -49,13 +56,13 @@ final class HistoryRowBuffer {
     ///
     /// - Parameters:
     ///   - positions: nil for all.
-    ///   - equal: Columns with their values. They are found by an index, which is created for the first such search.
+    ///   - equal: Terms with their values. They are found by an index, which is created for the first such search.
     ///   - end: Called when the rows aren't read any longer.
     func read(
-        positions: ClosedRange<Int64>? = nil, equal: [(column: Int, value: StorageValue)] = [], descending: Bool,
+        positions: ClosedRange<Int64>? = nil, equal: [(term: Term, value: StorageValue)] = [], descending: Bool,
         end: @escaping () -> Void = {}
     ) throws -> Reading {
-        let shape = Shape(columns: equal.map(\.column), hasPositions: positions != nil, isDescending: descending)
+        let shape = Shape(terms: equal.map(\.term), hasPositions: positions != nil, isDescending: descending)
         let statement = try idle[shape]?.popLast() ?? prepare(shape)
         let bounds = positions.map { [StorageValue.integer($0.lowerBound), .integer($0.upperBound)] } ?? []
         try statement.bind(equal.map(\.value) + bounds)
@@ -66,20 +73,38 @@ final class HistoryRowBuffer {
     }
 
     private func prepare(_ shape: Shape) throws -> PreparedStatement {
-        if !shape.columns.isEmpty, indexed.insert(shape.columns).inserted {
-            let list = shape.columns.map { quoted(table.columns[$0]) }.joined(separator: ", ")
+        let keys = shape.terms.map(key)
+        if !keys.isEmpty, indexed.insert(keys).inserted {
+            let list = keys.joined(separator: ", ")
             try PreparedStatement(database, "CREATE INDEX \(name)_\(indexed.count) ON \(name)(\(list))").execute()
         }
         let position = quoted(table.columns[0])
+        let count = keys.count
         let conditions =
-            shape.columns.map { "\(quoted(table.columns[$0])) IS ?" }
-            + (shape.hasPositions ? ["\(position) BETWEEN ? AND ?"] : [])
+            zip(shape.terms, keys).enumerated().map { Self.condition($1.1, $1.0, parameter: $0 + 1) }
+            + (shape.hasPositions ? ["\(position) BETWEEN ?\(count + 1) AND ?\(count + 2)"] : [])
         return try PreparedStatement(
             database,
             """
             SELECT * FROM \(name)\(conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
             ORDER BY \(position)\(shape.isDescending ? " DESC" : "")
             """)
+    }
+
+    /// What the index of a term has for each row.
+    ///
+    /// Values that an affinity makes equal are equal as numbers, or as texts of which the same number can be read. A real number's
+    /// text may be rounded, so the number is read from its text.
+    private func key(of term: Term) -> String {
+        let column = quoted(table.columns[term.column])
+        return term.isExact ? column : "CAST(CAST(\(column) AS TEXT) AS NUMERIC)"
+    }
+
+    private static func condition(_ key: String, _ term: Term, parameter: Int) -> String {
+        guard !term.isExact else { return "\(key) IS ?\(parameter)" }
+        // The number, and as its text reads.
+        return
+            "\(key) IN (CAST(?\(parameter) AS NUMERIC), CAST(CAST(CAST(?\(parameter) AS REAL) AS TEXT) AS NUMERIC))"
     }
 
     /// A search in progress. Rows that were read only for it are released when it ends.

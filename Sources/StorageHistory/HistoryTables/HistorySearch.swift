@@ -246,8 +246,10 @@ extension String {
     fileprivate var readsAsNumber: Bool {
         let digits = utf8.drop { $0 <= 0x20 || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
         guard let first = digits.first, (0x30...0x39).contains(first) else { return false }
-        return utf8.allSatisfy {
-            (0x30...0x39).contains($0) || $0 <= 0x20 || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains($0)
+        // A sign follows only an exponent's letter, so a date isn't a number.
+        return zip(digits, digits.dropFirst()).allSatisfy { previous, byte in
+            (0x30...0x39).contains(byte) || byte <= 0x20 || [0x2E, 0x45, 0x65].contains(byte)
+                || [0x2B, 0x2D].contains(byte) && [0x45, 0x65].contains(previous)
         }
     }
 }

@@ -75,16 +75,15 @@ final class HistoryTableReader {
         _ rows: HistoryRowBuffer, by plan: HistoryTablePlan, values: [[StorageValue]?], _ builder: HistorySearchBuilder
     ) throws -> HistoryRowBuffer.Reading {
         var positions: ClosedRange<Int64>?
-        var equal: [(column: Int, value: StorageValue)] = []
+        var equal: [(term: HistoryRowBuffer.Term, value: StorageValue)] = []
         for case (let condition, let values?) in zip(plan.conditions, values) where !condition.isList {
             let value = values[0]
             if table.role(of: condition.column) == .position {
                 guard let bounds = HistorySearchBuilder.bounds(condition.comparison, value) else { continue }
                 positions = (positions ?? bounds).clamped(to: bounds)
-            } else if condition.comparison == .equal, builder.isExact(condition, value),
-                !equal.contains(where: { $0.column == condition.column })
-            {
-                equal.append((condition.column, value))
+            } else if condition.comparison == .equal, !equal.contains(where: { $0.term.column == condition.column }) {
+                let isExact = builder.isExact(condition, value)
+                equal.append((HistoryRowBuffer.Term(column: condition.column, isExact: isExact), value))
             }
         }
         return try rows.read(positions: positions, equal: equal, descending: plan.isDescending)
