@@ -260,6 +260,40 @@ struct Article: Equatable {
         try await mended.close()
     }
 
+    @Test("A save that an emptied index refuses names the rebuild, which mends it at once")
+    func emptiedIndex() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        func start() throws -> Storage {
+            try StorageKit.start(at: url) {
+                $0.autoSchema(ArticleRecord.self)
+                $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+            }.facade
+        }
+        let storage = try start()
+        try await storage.save(Self.articles)
+        try await storage.close()
+        let queue = try DatabaseQueue(path: url.path)
+        try await queue.write { db in
+            let table = try #require(
+                try String.fetchOne(db, sql: "SELECT name FROM sqlite_schema WHERE name LIKE 'storage_fts_%'"))
+            try db.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
+        }
+        try queue.close()
+        let emptied = try start()
+        var article = try #require(Self.articles.first)
+        article.title = "Changed"
+        let changed = article
+        let error = await #expect(throws: StorageError.self) { try await emptied.save(changed) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.remedy.contains("storagekit rebuild articles") == true)
+        try await emptied.rebuild()
+        try await emptied.save(changed)
+        #expect(try await emptied.search(Article.self, query: "changed").count == 1)
+        #expect(try await emptied.verify().isSound)
+        try await emptied.close()
+    }
+
     @Test("Renamed, converted and recreated tables keep their index")
     func indexSurvivesRenamesAndConversions() async throws {
         let folder = try TemporaryFolder()

@@ -26,10 +26,14 @@ package final class FullTextProjection: InlineProjection {
         for (entity, feed) in indexes {
             let changes = events.lazy.filter { view.shape(of: $0).entity == entity }
             var documents = 0
-            for (row, changes) in changes.grouped(by: { view.events[$0].rowid }) {
-                documents += try feed.apply(changes, row: row, of: view) ? 1 : 0
+            do {
+                for (row, changes) in changes.grouped(by: { view.events[$0].rowid }) {
+                    documents += try feed.apply(changes, row: row, of: view) ? 1 : 0
+                }
+                try feed.settle(after: documents, in: writer)
+            } catch let error as StorageError where error.code == .corrupt && writer.database.isVirtualTableDamaged {
+                throw StorageError.fullTextDamaged(of: writer.catalog.entity(id: entity)?.name ?? "", error)
             }
-            try feed.settle(after: documents, in: writer)
         }
     }
 
@@ -152,4 +156,13 @@ package final class FullTextProjection: InlineProjection {
     }
 
     package func committed(in writer: LogWriter) {}
+}
+
+extension StorageError {
+    fileprivate static func fullTextDamaged(of table: String, _ cause: StorageError) -> StorageError {
+        StorageError(
+            .corrupt,
+            "The full-text index of \"\(table)\" differs from its table: another program has changed it. Nothing of this commit was kept.",
+            remedy: "Make the index again from its table: storagekit rebuild \(table)", cause: cause)
+    }
 }

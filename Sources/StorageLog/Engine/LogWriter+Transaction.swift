@@ -193,6 +193,8 @@ extension LogWriter {
             return wrapped
         }
         switch database.errorCode & 0xFF {
+        // The file is sound, and so is the log.
+        case SQLITE_CORRUPT where database.isVirtualTableDamaged: break
         case SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
         case SQLITE_FULL:
             guard !hasRoom() else { return StorageError.fullWithRoom(known) }

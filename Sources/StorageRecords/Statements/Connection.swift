@@ -53,6 +53,10 @@ package struct Connection {
     /// The extended result code of the last call that failed.
     package var errorCode: Int32 { sqlite3_extended_errcode(handle) }
 
+    /// Whether the last call that failed has found contradictions in the tables that a virtual table keeps, such as a full-text
+    /// index.
+    package var isVirtualTableDamaged: Bool { errorCode == SQLITE_CORRUPT | 1 << 8 }
+
     /// SQLite's message for the last call that failed.
     package var errorMessage: String { String(cString: sqlite3_errmsg(handle)) }
 
