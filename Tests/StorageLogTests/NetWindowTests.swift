@@ -1,3 +1,4 @@
+import GRDB
 import SchemaTestSupport
 import StorageCore
 import StorageHistory
@@ -32,6 +33,55 @@ import Testing
                 }
             }
             #expect(rows > 0)
+        }
+        try await engine.close()
+    }
+
+    /// The log then has inserts of rows that are there.
+    @Test(
+        "Windows agree with events about rows that another program had deleted",
+        arguments: TestSettings.seeds(4, from: 25_000))
+    func foreignDeletes(seed: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        let engine = try StorageEngine.open(path: folder.path(), configuration: TestStore.configuration())
+        try await engine.adopt(
+            "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
+        let foreign = try DatabaseQueue(path: folder.path())
+        var random = SplitMix64(seed: seed)
+        for round in 0..<150 {
+            let id = random.below(6)
+            switch random.below(5) {
+            case 0: try await foreign.write { try $0.execute(sql: "DELETE FROM t WHERE id = \(id)") }
+            case 1: try await engine.commit("DELETE FROM t WHERE id = \(id)")
+            case 2: try await engine.commit("UPDATE t SET v = \(round) WHERE id = \(id)")
+            default: try await engine.commit("INSERT OR IGNORE INTO t(id, v, w) VALUES (\(id), \(round), 'w\(round)')")
+            }
+        }
+        try foreign.close()
+        try await engine.withWriter { writer, _ in
+            let head = Int(try LogReader(writer.database).head().position)
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            var random = SplitMix64(seed: seed)
+            var replaced = 0
+            let scratch = try ScratchTables()
+            let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: true)
+            try LogReader(writer.database).forEachBatch(in: 1...Int64(head), where: fold.wants) { batch in
+                try fold.apply(
+                    batch, report: { Issue.record("seed \(seed): @\($0) \($1)") }, replaced: { _ in replaced += 1 })
+                return true
+            }
+            #expect(replaced > 3)
+            for memory in [1, 500, 1 << 20] {
+                for position in [head, 1 + random.below(head)].map(Int64.init) {
+                    let byEvents = try Self.dump(of: entity, in: writer.database) {
+                        try $0.applyEvents(through: position)
+                    }
+                    let byWindows = try Self.dump(of: entity, in: writer.database) {
+                        try $0.applyWindows(through: position, memory: memory)
+                    }
+                    #expect(byWindows == byEvents, "seed \(seed), @\(position), \(memory) bytes")
+                }
+            }
         }
         try await engine.close()
     }

@@ -49,4 +49,19 @@ import Testing
         }
         try await engine.close()
     }
+
+    /// Another program had deleted it, without an event: what no event has is taken from the insert.
+    @Test("An insert replaces a row that is there")
+    func insertOfPresentRow() {
+        func cell(_ column: UInt32, _ value: Int64) -> NetRow.Cell {
+            NetRow.Cell(column: column, value: .integer(value))
+        }
+        let row = RowAddress(entity: 32, key: [])
+        let update = NetRow(
+            row: row, firstEntity: 32, existed: true, exists: true, isWhole: false, old: [cell(1, 10)],
+            new: [cell(1, 11)])
+        let sum = update.followed(by: NetRow(whole: nil, to: [cell(1, 12), cell(2, 20)], of: row))
+        #expect(sum.before() == [cell(1, 10), cell(2, 20)])
+        #expect(sum.after() == [cell(1, 12), cell(2, 20)])
+    }
 }

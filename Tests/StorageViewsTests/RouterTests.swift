@@ -61,6 +61,16 @@ import Testing
         #expect(router.explain(between)?.wakeups == 0)
     }
 
+    /// Another program had deleted it, without an event.
+    @Test("A row that is inserted although it is there is replaced")
+    func insertedPresentRow() throws {
+        _ = try register(tenant, "name")
+        let events = RoutedEvents()
+        events.update(1, [(1, "a", "b")])
+        events.insert([1, "c", 1, 7, .null])
+        #expect(route(events).map(\.effect) == [.stay])
+    }
+
     @Test("A row that is put back is replaced")
     func reinsertedRow() throws {
         let token = try register(tenant, "name")

@@ -5,6 +5,9 @@ package import StorageLog
 
 /// Applies events to tables one by one, forward or backward; ``NetWindow`` does it row by row.
 ///
+/// A row that another program has deleted is still in the tables, because the log doesn't know of it. If it is inserted again, the
+/// insert, which points back to no event, replaces it.
+///
 /// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its connection's thread.
 package final class Fold {
     /// The table for the rows of an entity.
@@ -49,6 +52,15 @@ package final class Fold {
                     && !columns.contains($0.id)
             }
         }
+    }
+
+    /// An insert of a row that was there, because the log has no event of its delete.
+    package struct Replacement {
+        /// The insert's position.
+        package let position: Int64
+        /// The position of the row's event before.
+        package let earlier: Int64
+        package let entity: UInt32
     }
 
     private let database: Connection
@@ -121,20 +133,24 @@ package final class Fold {
     ///
     /// - Parameters:
     ///   - report: Called with the position and a description of the error, when checking.
+    ///   - replaced: Called for each insert that replaces a row.
     ///   - after: Called with each event's index once it is applied.
     package func apply(
         _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
-        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
+        report: (Int64, String) -> Void = { _, _ in }, replaced: (Replacement) throws -> Void = { _ in },
+        after: (Int) throws -> Void = { _ in }
     ) throws {
         try batch.withView { view in
-            try apply(view, first: batch.header.first, in: positions, report: report, after: after)
+            try apply(
+                view, first: batch.header.first, in: positions, report: report, replaced: replaced, after: after)
         }
     }
 
     /// Applies events that may not be in the log yet; the first of them has the position `first`.
     package func apply(
         _ view: EventView, first: Int64, in positions: ClosedRange<Int64> = 1...Int64.max,
-        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
+        report: (Int64, String) -> Void = { _, _ in }, replaced: (Replacement) throws -> Void = { _ in },
+        after: (Int) throws -> Void = { _ in }
     ) throws {
         planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
         for step in 0..<view.count {
@@ -146,14 +162,15 @@ package final class Fold {
             if let select = plan.select {
                 try check(view, event: index, at: position, plan: plan, select: select, report: report)
             }
-            try apply(view, event: index, at: position, plan: plan, report: report)
+            try apply(view, event: index, at: position, plan: plan, report: report, replaced: replaced)
             try followDeletions(view, event: index, at: position, plan: plan, report: report)
             try after(index)
         }
     }
 
     private func apply(
-        _ view: EventView, event index: Int, at position: Int64, plan: Plan, report: (Int64, String) -> Void
+        _ view: EventView, event index: Int, at position: Int64, plan: Plan, report: (Int64, String) -> Void,
+        replaced: (Replacement) throws -> Void
     ) throws {
         let statement = plan.statement
         let key = view.key(of: index)
@@ -176,8 +193,14 @@ package final class Fold {
         }
         do {
             try statement.execute()
-        } catch let error as StorageError where checks && error.code == .conflict {
-            return report(position, "inserts a row that already exists")
+        } catch let error as StorageError where error.code == .conflict {
+            if let earlier = try takeReplacedRow(view, event: index, plan: plan) {
+                try statement.execute()
+                try replaced(Replacement(position: position, earlier: earlier, entity: plan.entity))
+            } else {
+                guard checks else { throw error }
+                return report(position, "inserts a row that already exists")
+            }
         }
         if plan.operation != STORAGE_INSERT, database.changes != 1 {
             guard checks else {
@@ -185,6 +208,30 @@ package final class Fold {
             }
             report(position, "changes a row that doesn't exist")
         }
+    }
+
+    /// Removes the row with the key of an insert that points back to no event.
+    ///
+    /// - Returns: The position of the row's last event; nil if there is no such row, so that the insert conflicts with another one.
+    private func takeReplacedRow(_ view: EventView, event index: Int, plan: Plan) throws -> Int64? {
+        guard direction == .forward, plan.operation == STORAGE_INSERT, view.events[index].previous == 0,
+            let target = targets[plan.entity]
+        else { return nil }
+        let key = view.key(of: index)
+        let columns = (["_position"] + target.entity.key.map(target.column)).joined(separator: ", ")
+        let row = "FROM \(target.table) WHERE \(target.keyCondition)"
+        let select = try PreparedStatement(database, "SELECT \(columns) \(row)")
+        for part in 0..<plan.keyCount { select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
+        // By a collation or an affinity that the table got later, the condition may find the row of another key.
+        guard try select.step(),
+            (0..<plan.keyCount).allSatisfy({ select.holds(key[$0], bytes: view.bytes, in: Int32($0 + 1)) })
+        else { return nil }
+        let earlier = select.integer(0)
+        select.reset()
+        let delete = try PreparedStatement(database, "DELETE \(row)")
+        for part in 0..<plan.keyCount { delete.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
+        try delete.execute()
+        return earlier
     }
 
     /// Updates the tombstones: a delete writes one, an insert of the same key removes it.

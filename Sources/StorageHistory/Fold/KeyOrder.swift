@@ -19,7 +19,8 @@ struct KeyOrder {
     /// Sorts rows by their keys.
     ///
     /// - Parameter rows: For each row, its index and that of its key's first value.
-    func sorted(_ rows: [(row: Int32, values: Int)]) -> [Int32] {
+    /// - Returns: The indices of the rows, and where among them a row has the key of the row before.
+    func sorted(_ rows: [(row: Int32, values: Int)]) -> (rows: [Int32], repeats: [Int]) {
         let start = commonLength(rows)
         var sorted: [(prefix: Prefix, row: Int32, values: Int)] = []
         sorted.reserveCapacity(rows.count)
@@ -34,7 +35,12 @@ struct KeyOrder {
             if one.prefix.low != other.prefix.low { return one.prefix.low < other.prefix.low }
             return isBefore(one.values, other.values)
         }
-        return sorted.map(\.row)
+        let repeats = sorted.indices.dropFirst().filter { index in
+            let (one, other) = (sorted[index - 1], sorted[index])
+            return one.prefix.high == other.prefix.high && one.prefix.low == other.prefix.low
+                && !isBefore(one.values, other.values)
+        }
+        return (sorted.map(\.row), repeats)
     }
 
     private func prefetchText(_ value: storage_value, from start: Int) {

@@ -120,7 +120,7 @@ private struct ShapePlan {
 
     private func find(_ determined: UInt8, _ sets: inout DeterminedColumns) -> Found {
         switch operation {
-        // The event before an insert of the same key is a delete.
+        // The event before an insert of the same key is a delete, if it points back to any.
         case .insert: Found(isNeeded: true, determined: DeterminedColumns.unknown)
         case .delete: Found(isNeeded: true, determined: DeterminedColumns.all)
         case .update:

@@ -28,8 +28,8 @@ extension NetWindow {
     ///   - table: Its index in ``tables``.
     ///   - target: The table in `database`; its columns are those of the entity.
     ///   - check: Called at intervals; may throw to stop.
-    /// - Throws: `conflict` if a row that takes a unique value is written before the row that releases it; applying events one by
-    ///   one avoids that.
+    /// - Throws: `conflict` if a row that takes a unique value is written before the row that releases it, or if the table has a new
+    ///   row already, because another program had deleted it; applying events one by one avoids both.
     package func apply(
         _ table: Int, to target: Fold.Target, in database: Connection, check: () throws -> Void = {}
     ) throws {

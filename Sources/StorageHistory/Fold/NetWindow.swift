@@ -16,9 +16,9 @@ package struct NetWindow: Sendable {
         /// The position of its last event.
         var position: Int64
         /// Whether the table has the row from before the window.
-        let wasThere: Bool
+        var wasThere: Bool
         /// Whether it was deleted before, so that it has a tombstone.
-        let wasDeleted: Bool
+        var wasDeleted: Bool
         var isThere: Bool
         /// Whether it was inserted again in the window, so that no earlier column value remains.
         var isWhole: Bool
@@ -368,15 +368,38 @@ extension NetWindow {
     private mutating func sort() {
         for table in tables.indices {
             let rowIndices = rows.indices.filter { rows[$0].table == table }
-            let order = values.withUnsafeBufferPointer { values in
+            let sorted = values.withUnsafeBufferPointer { values in
                 heap.bytes.withUnsafeBufferPointer { bytes in
                     KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
                         .sorted(rowIndices.map { (row: Int32($0), values: rows[$0].values) })
                 }
             }
+            let order = merge(sorted.repeats, of: sorted.rows)
             tables[table].gone = order.filter { !rows[Int($0)].isThere }
             tables[table].present = order.filter { rows[Int($0)].isThere }
         }
+    }
+
+    /// Merges rows of the same key: another program has deleted the row, and an insert without a back-link has begun it anew.
+    ///
+    /// - Parameters:
+    ///   - repeats: The indices in `order` of rows with the key of the row before.
+    ///   - order: The rows in the order of their keys.
+    /// - Returns: The order without rows that were replaced.
+    private mutating func merge(_ repeats: [Int], of order: [Int32]) -> [Int32] {
+        guard !repeats.isEmpty else { return order }
+        var order = order
+        for index in repeats {
+            // Rows begin in the order of the log.
+            let (earlier, later) = (min(order[index - 1], order[index]), max(order[index - 1], order[index]))
+            guard rows[Int(later)].isWhole else { continue }
+            let replaced = rows[Int(earlier)]
+            rows[Int(later)].wasThere = rows[Int(later)].wasThere || replaced.wasThere
+            rows[Int(later)].wasDeleted = rows[Int(later)].wasDeleted || replaced.wasDeleted
+            order[index - 1] = Self.skipped
+            order[index] = later
+        }
+        return order.filter { $0 >= 0 }
     }
 }
 

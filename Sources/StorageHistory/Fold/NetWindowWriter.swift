@@ -65,6 +65,10 @@ final class NetWindowWriter {
                 bindKey(of: row, to: delete, at: 1)
                 try delete.execute()
                 try checkChange(delete, row)
+            } else if !row.wasDeleted {
+                // If another program had deleted the row, the table still has it.
+                bindKey(of: row, to: delete, at: 1)
+                try delete.execute()
             }
             if let putTombstone { try run(putTombstone, of: row, at: row.position) }
         }

@@ -44,7 +44,8 @@ struct TableReplay {
                 memory = window.legacy
             }
         } catch let error as StorageError where error.code == .conflict && reached > 0 {
-            // Two rows that exchange a unique value have to do it one after the other, as in the log.
+            // Two rows that exchange a unique value have to do it one after the other, as in the log. Or a row that another
+            // program had deleted was inserted again.
             try PreparedStatement(database, "DELETE FROM \(target.table)").execute()
             try applyEvents(through: position)
         }
@@ -56,11 +57,20 @@ struct TableReplay {
     private static let leastWindowMemory = 64 << 10
 
     /// Undoes the last events of a table, newest first.
-    func undoEvents(in positions: ClosedRange<Int64>) throws {
+    ///
+    /// - Returns: Whether that was possible, else the table is empty: before the insert of a row that another program had deleted,
+    ///   only the events from the log's beginning on have the row.
+    func undoEvents(in positions: ClosedRange<Int64>) throws -> Bool {
         let fold = Fold(database, targets: [target], checks: false, direction: .backward)
-        try LogReader(source).forEachBatch(in: positions, descending: true, where: fold.wants) { batch in
-            try fold.apply(batch, in: positions)
+        do {
+            try LogReader(source).forEachBatch(in: positions, descending: true, where: fold.wants) { batch in
+                try fold.apply(batch, in: positions)
+                return true
+            }
             return true
+        } catch let error as StorageError where error.code == .corrupt {
+            try PreparedStatement(database, "DELETE FROM \(target.table)").execute()
+            return false
         }
     }
 }

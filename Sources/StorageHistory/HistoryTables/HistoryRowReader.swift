@@ -223,7 +223,7 @@ extension HistoryRowReader {
             var commits = batch.commits[...]
             try batch.withView { view in
                 try fold.apply(
-                    view, first: batch.header.first,
+                    view, first: batch.header.first, replaced: { try rows.end($0.earlier, at: $0.position) },
                     after: { index in
                         while let part = commits.first, part.events.upperBound <= index { commits.removeFirst() }
                         guard let commit = commits.first?.info, view.shape(of: index).entity == entity.id else {

@@ -48,8 +48,9 @@ extension MaterializedSnapshot {
             } catch {
                 // The original error is the relevant one.
                 try? PreparedStatement(connection, "ROLLBACK").execute()
-                // A row of the past may violate a constraint that its table got later: then the tables are recreated.
-                if let error = error as? StorageError, error.code == .conflict { return false }
+                // A row of the past may violate a constraint that its table got later, and a row that another program had deleted
+                // can't be undone: then the tables are recreated.
+                if let error = error as? StorageError, [.conflict, .corrupt].contains(error.code) { return false }
                 throw error
             }
             db.clearSchemaCache()

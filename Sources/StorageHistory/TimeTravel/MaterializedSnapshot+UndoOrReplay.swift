@@ -18,8 +18,8 @@ extension MaterializedSnapshot {
             if rows / 4 + (head - position) < position {
                 try copy(entity, rows: rows, from: source, to: target)
                 guard position < head else { return }
-                return try TableReplay(target: self.target(entity), database: target, source: source)
-                    .undoEvents(in: position + 1...head)
+                let replay = TableReplay(target: self.target(entity), database: target, source: source)
+                if try replay.undoEvents(in: position + 1...head) { return }
             }
         }
         let conversions = try conversions(of: entity, past: past)

@@ -91,14 +91,17 @@ package struct NetRow: Hashable, Sendable {
         return cells
     }
 
-    /// Combines this change with a later one of the same row.
+    /// Combines this change with a later one of the same row. An insert replaces a row that is there.
     package func followed(by later: NetRow) -> NetRow {
         var result = later
         result.firstEntity = firstEntity
         result.existed = existed
         result.isWhole = isWhole || later.isWhole
-        // A value that the later change replaced in a column that this one left unchanged was there from the beginning.
-        result.old = existed && !isWhole ? Self.merged(later.old, under: old) : old
+        // A value that the later change replaced in a column that this one left unchanged was there from the beginning. An insert
+        // of a row that is there has replaced values that no event has, because another program had deleted them: its own take
+        // their place.
+        let replaced = later.existed ? later.old : later.new
+        result.old = existed && !isWhole ? Self.merged(replaced, under: old) : old
         if !later.isWhole { result.new = Self.merged(new, under: later.new) }
         return result
     }

@@ -20,8 +20,9 @@ package enum LogEndCheck {
         for entity in catalog.live { try checkLastRow(of: entity, head: head.position, database) }
         var (rowsLeft, batchesLeft) = (rows, batches)
         var followed: Set<Int64> = []
+        var seen: Set<RowAddress> = []
         try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
-            for (row, position) in lastEvents(of: batch, catalog, &followed).prefix(rowsLeft) {
+            for (row, position) in lastEvents(of: batch, catalog, followed: &followed, seen: &seen).prefix(rowsLeft) {
                 rowsLeft -= 1
                 let found = try reader.lastPosition(of: row.key, in: row.entity)
                 guard found == position else { throw StorageError.tableBehind(row.entity, at: found, log: position) }
@@ -48,8 +49,12 @@ package enum LogEndCheck {
     private typealias Row = (entity: CatalogEntity, key: [StorageValue])
 
     /// The last events of rows in a segment, newest first: those that no later event refers to as its predecessor.
+    ///
+    /// - Parameters:
+    ///   - followed: The events that later ones refer to.
+    ///   - seen: The rows of later events: to the last event of a row that another program had deleted, its insert doesn't refer.
     private static func lastEvents(
-        of batch: EventBatch, _ catalog: Catalog, _ followed: inout Set<Int64>
+        of batch: EventBatch, _ catalog: Catalog, followed: inout Set<Int64>, seen: inout Set<RowAddress>
     ) -> [(row: Row, position: Int64)] {
         batch.withView { view in
             var last: [(Row, Int64)] = []
@@ -58,7 +63,8 @@ package enum LogEndCheck {
                 followed.insert(view.events[index].previous)
                 let shape = view.shape(of: index)
                 guard !followed.contains(position), last.count < rows, let entity = catalog.entity(id: shape.entity),
-                    !entity.isDropped, entity.key.count == Int(shape.key_count)
+                    !entity.isDropped, entity.key.count == Int(shape.key_count),
+                    seen.insert(RowAddress(view, at: index)).inserted
                 else { continue }
                 last.append(((entity, entity.key.indices.map { view.value(view.key(of: index)[$0]) }), position))
             }

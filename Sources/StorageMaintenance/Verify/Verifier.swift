@@ -117,8 +117,10 @@ extension Verifier {
                 if report.notVerified.isEmpty {
                     // Findings are collected first, because `report` can't be accessed from two closures at once.
                     var found: [(Int64, String)] = []
-                    try fold.apply(batch) { found.append(($0, $1)) }
+                    var replaced: [Fold.Replacement] = []
+                    try fold.apply(batch, report: { found.append(($0, $1)) }, replaced: { replaced.append($0) })
                     for (position, message) in found { report.add("event", position: position, message) }
+                    for row in replaced { report.warn(of: row, in: catalog) }
                 }
                 try walk.collectKeys(of: batch, remember: rememberKey, extend: extendKey)
             } catch let error as StorageError where !error.isOfTheMachine {

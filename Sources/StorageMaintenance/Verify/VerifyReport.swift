@@ -1,4 +1,5 @@
 internal import StorageCore
+internal import StorageHistory
 internal import StorageLog
 
 /// The result of a verification.
@@ -27,7 +28,8 @@ public struct VerifyReport: Sendable {
     public internal(set) var notVerified: [ClosedRange<Int64>] = []
     /// The differences that were found, up to a limit.
     public internal(set) var findings: [Finding] = []
-    /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows.
+    /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows, and rows that another
+    /// program had deleted before they were saved again, up to a limit.
     public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false
@@ -50,6 +52,17 @@ public struct VerifyReport: Sendable {
             return
         }
         findings.append(Finding(kind: kind, position: position, table: table, message: message))
+    }
+
+    /// Warns of an insert of a row that the log still had.
+    mutating func warn(of row: Fold.Replacement, in catalog: Catalog) {
+        guard warnings.count < Self.findingLimit else { return }
+        warnings.append(
+            Finding(
+                kind: "event", position: row.position, table: catalog.entity(id: row.entity)?.name,
+                message:
+                    "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. Nothing needs to be done; to refuse such programs: storagekit guard"
+            ))
     }
 }
 

@@ -211,6 +211,7 @@ extension ChangeFold {
         let (old, new) = (old(change), new(change))
         switch Int(shape.operation) {
         case STORAGE_INSERT:
+            let lacksOld = change.existed && !change.isWhole
             change.isWhole = true
             change.exists = true
             for columnIndex in layouts[Int(change.layout)].columns.indices
@@ -218,6 +219,11 @@ extension ChangeFold {
                 new[columnIndex] = .unknown
             }
             fill(new, of: &change, event: event, in: view, shape: shape)
+            guard lacksOld else { break }
+            // Another program had deleted the row, with values that no event has.
+            for columnIndex in layouts[Int(change.layout)].columns.indices where old[columnIndex].isUnknown {
+                old[columnIndex] = new[columnIndex]
+            }
         case STORAGE_DELETE:
             // What no earlier event has changed was so from the beginning.
             if change.existed, !change.isWhole { fill(old, of: &change, event: event, in: view, shape: shape) }
