@@ -350,7 +350,7 @@ extension NetDifferenceTests {
     // MARK: Tables
 
     /// Makes the tables of a state in another database.
-    private static func fill(_ db: GRDB.Database, with state: State) throws {
+    static func fill(_ db: GRDB.Database, with state: State) throws {
         for entity in state.catalog.live {
             for sql in entity.definition { try db.execute(sql: sql) }
             let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
@@ -367,7 +367,7 @@ extension NetDifferenceTests {
     }
 
     /// Reads the tables that a state has from another database.
-    private static func tables(_ db: GRDB.Database, like state: State) throws -> [UInt32: [[Cell]: [UInt32: Cell]]] {
+    static func tables(_ db: GRDB.Database, like state: State) throws -> [UInt32: [[Cell]: [UInt32: Cell]]] {
         var tables: [UInt32: [[Cell]: [UInt32: Cell]]] = [:]
         for entity in state.catalog.live {
             let others = entity.live.filter { $0.keyOrdinal == 0 }

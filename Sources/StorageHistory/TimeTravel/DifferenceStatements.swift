@@ -4,7 +4,8 @@ internal import StorageLog
 /// A difference as SQL: statements that turn the tables of the first state into those of the second.
 ///
 /// They use SQLite's names of tables and columns, and don't change StorageKit's own columns, so that they fit a copy of the
-/// tables in any database.
+/// tables in any database. They alter tables rather than recreate them, for the same reason: what `ALTER TABLE` can't do, such as
+/// changing the constraints of a column, they leave.
 package struct DifferenceStatements {
     private let difference: NetDifference
 
@@ -15,7 +16,8 @@ package struct DifferenceStatements {
     /// conflict.
     ///
     /// What triggers did is among the changes, so those of changed tables are dropped before, and created at the end as the
-    /// second state has them. Foreign keys must be off for the same reason.
+    /// second state has them. Foreign keys must be off for the same reason. Indexes that the second state doesn't have in the
+    /// same words are dropped before the columns, and the others created at the end.
     ///
     /// - Parameter narrowed: Returns the wanted part of a change; nil if nothing is wanted.
     package func forEach(
@@ -24,74 +26,41 @@ package struct DifferenceStatements {
         for table in difference.tables where table.to == nil {
             if let from = table.from { try body("DROP TABLE \(quoted(from.stored));") }
         }
+        let kept = difference.tables.compactMap(KeptTable.init)
+        let renames = RenamingSteps.steps(kept.map { ($0.from.stored, $0.to.stored) })
+        var objects = AttachedObjects(kept)
+        // SQLite checks the triggers of all tables when it alters one.
+        let altersTables = !renames.isEmpty || kept.contains(where: \.isAltered)
+        for table in kept {
+            let lasting = Set(table.to.definitions.rest.map(ExactText.init))
+            try objects.drop(
+                of: table,
+                where: { sql, isTrigger in
+                    !lasting.contains(ExactText(sql)) || (isTrigger ? altersTables : table.changesColumnNames)
+                }, body)
+        }
+        for (old, new) in renames { try body("ALTER TABLE \(quoted(old)) RENAME TO \(quoted(new));") }
+        for table in kept { try table.alterations.forEach(body) }
+        for table in difference.tables where table.from == nil {
+            if let to = table.to { try body(to.definitions.table + ";") }
+        }
+        let keptTables = Dictionary(kept.map { ($0.to.id, $0) }) { first, _ in first }
         var changed: Set<UInt32> = []
-        func change(_ table: DifferenceTable, by statement: String) throws {
-            if let to = table.to, let from = table.from, changed.insert(to.id).inserted {
-                for name in Self.triggers(of: from, and: to) { try body("DROP TRIGGER IF EXISTS \(name);") }
-            }
-            try body(statement)
-        }
-        for table in difference.tables {
-            for statement in schema(of: table) { try change(table, by: statement) }
-        }
         for operation in [StorageEvent.Operation.delete, .update, .insert] {
             try difference.forEachChange([operation]) { found in
                 if let wanted = narrowed(found), let statement = statement(for: wanted) {
-                    try change(wanted.table, by: statement)
+                    if let table = keptTables[wanted.table.to?.id ?? 0], changed.insert(table.to.id).inserted {
+                        try objects.drop(of: table, where: { $1 }, body)
+                    }
+                    try body(statement)
                 }
                 return true
             }
         }
         // Indexes last, because inserts are faster without them.
         for table in difference.tables {
-            guard let to = table.to, table.from == nil || changed.contains(to.id) else { continue }
-            for sql in to.definitions.rest where table.from == nil || TableSQL.nameOfTrigger(sql) != nil {
-                try body(sql + ";")
-            }
+            if let to = table.to { for sql in objects.missing(of: to) { try body(sql + ";") } }
         }
-    }
-
-    /// The names of the triggers that a table has in either state, for SQL.
-    private static func triggers(of from: CatalogEntity, and to: CatalogEntity) -> [String] {
-        var names: [String] = []
-        for sql in from.definitions.rest + to.definitions.rest {
-            if let name = TableSQL.nameOfTrigger(sql), !names.contains(name) { names.append(name) }
-        }
-        return names
-    }
-
-    // MARK: Tables
-
-    /// The statements that create, rename and alter a table before any of its rows is changed.
-    private func schema(of table: DifferenceTable) -> [String] {
-        guard let to = table.to else { return [] }
-        guard let from = table.from else { return [to.definitions.table + ";"] }
-        var statements: [String] = []
-        let name = quoted(to.stored)
-        if ExactText(from.stored) != ExactText(to.stored) {
-            statements.append("ALTER TABLE \(quoted(from.stored)) RENAME TO \(name);")
-        }
-        for column in table.columns {
-            guard let gone = column.from, !column.isSame else { continue }
-            statements.append("ALTER TABLE \(name) DROP COLUMN \(quoted(gone.stored));")
-        }
-        let kept = to.live.compactMap { new in from.live.first { $0.id == new.id }.map { (old: $0, new: new) } }
-        for (old, new) in kept where ExactText(old.stored) != ExactText(new.stored) {
-            statements.append(
-                "ALTER TABLE \(name) RENAME COLUMN \(quoted(old.stored)) TO \(quoted(new.stored));")
-        }
-        for column in table.columns {
-            guard let new = column.to, !column.isSame else { continue }
-            statements.append("ALTER TABLE \(name) ADD COLUMN \(definition(of: new));")
-        }
-        return statements
-    }
-
-    private func definition(of column: CatalogColumn) -> String {
-        let isOpen = column.isImported && column.storesNumbers
-        let type = column.type.isEmpty || isOpen ? "" : " \(column.type)"
-        let fallback = column.defaultClause
-        return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
     }
 
     // MARK: Rows

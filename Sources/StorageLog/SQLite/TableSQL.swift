@@ -17,7 +17,8 @@ package enum TableSQL {
         }
     }
 
-    private static func parts(
+    /// - Returns: The name, quoted as it is there, and all that follows it; nil for the text of another object.
+    static func parts(
         of sql: String, creating kind: [String]
     ) -> (name: Substring.UTF8View, rest: Substring.UTF8View)? {
         // By bytes, as SQLite reads it: Swift combines a quotation mark and a combining mark after it to one character.
@@ -30,32 +31,31 @@ package enum TableSQL {
         rest = rest.drop(while: isSpace)
         guard let first = rest.first else { return nil }
         let start = rest.startIndex
-        let closing: UInt8? =
-            switch first {
-            case UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "'"): first
-            case UInt8(ascii: "["): UInt8(ascii: "]")
-            default: nil
-            }
-        if let closing {
-            rest = rest.dropFirst()
-            while let end = rest.firstIndex(of: closing) {
-                rest = rest[rest.index(after: end)...]
-                // A doubled quote stands for the quote itself.
-                guard closing != UInt8(ascii: "]"), rest.first == closing else {
-                    return (sql.utf8[start..<rest.startIndex], rest)
-                }
-                rest = rest.dropFirst()
-            }
-            return nil
-        }
+        if isQuote(first) { return afterQuoted(rest).map { (sql.utf8[start..<$0.startIndex], $0) } }
         // A comment may follow a name directly.
         rest = rest.drop { !isSpace($0) && ![UInt8(ascii: "("), UInt8(ascii: "/"), UInt8(ascii: "-")].contains($0) }
         return (sql.utf8[start..<rest.startIndex], rest)
     }
 
+    /// What follows a quoted name or text at the beginning; nil if it doesn't end.
+    static func afterQuoted(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        guard let first = text.first else { return nil }
+        let closing = first == UInt8(ascii: "[") ? UInt8(ascii: "]") : first
+        var rest = text.dropFirst()
+        while let end = rest.firstIndex(of: closing) {
+            rest = rest[rest.index(after: end)...]
+            // A doubled quote stands for the quote itself.
+            guard closing != UInt8(ascii: "]"), rest.first == closing else { return rest }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    static func isQuote(_ byte: UInt8) -> Bool { "\"`'[".utf8.contains(byte) }
+
     private static func spaced(_ rest: Substring.UTF8View) -> String {
         rest.first.map(isSpace) ?? true ? String(Substring(rest)) : " " + String(Substring(rest))
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -1,0 +1,107 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+extension DifferenceStatements {
+    /// A table that exists in both states.
+    struct KeptTable {
+        let from: CatalogEntity
+        let to: CatalogEntity
+        private let gone: [CatalogColumn]
+        private let renames: [(old: String, new: String)]
+        private let added: [CatalogColumn]
+
+        init?(_ table: DifferenceTable) {
+            guard let from = table.from, let to = table.to else { return nil }
+            (self.from, self.to) = (from, to)
+            gone = table.columns.compactMap { $0.isSame ? nil : $0.from }
+            added = table.columns.compactMap { $0.isSame ? nil : $0.to }
+            renames = RenamingSteps.steps(
+                to.live.compactMap { new in from.live.first { $0.id == new.id }.map { ($0.stored, new.stored) } })
+        }
+
+        /// Whether columns are dropped or renamed, so that an index with the same text may be another one.
+        var changesColumnNames: Bool { !gone.isEmpty || !renames.isEmpty }
+        var isAltered: Bool { changesColumnNames || !added.isEmpty }
+
+        /// The statements that alter the columns of the table, which has its new name, before any of its rows is changed.
+        var alterations: [String] {
+            get throws {
+                let table = "ALTER TABLE \(quoted(to.stored))"
+                // The last one first: its CHECK may name an earlier one.
+                return gone.reversed().map { "\(table) DROP COLUMN \(quoted($0.stored));" }
+                    + renames.map { "\(table) RENAME COLUMN \(quoted($0.old)) TO \(quoted($0.new));" }
+                    + (try added.map { "\(table) ADD COLUMN \(try definition(of: $0));" })
+            }
+        }
+
+        /// A column's definition in the second state. If SQLite can't add it to a table with rows, as one that is `UNIQUE` or has to
+        /// have a value, the type and the default remain.
+        private func definition(of column: CatalogColumn) throws -> String {
+            if let own = TableSQL.definition(ofColumn: column.stored, in: to.definitions.table),
+                try isAddable(own, column)
+            {
+                return own
+            }
+            let isOpen = column.isImported && column.storesNumbers
+            let type = column.type.isEmpty || isOpen ? "" : " \(column.type)"
+            let fallback = column.defaultClause
+            return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
+        }
+
+        /// Whether SQLite adds a column to a table with a row.
+        private func isAddable(_ definition: String, _ column: CatalogColumn) throws -> Bool {
+            let database = try Connection(
+                opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                orFailWith: "no memory for a database")
+            defer { database.close() }
+            let name = quoted(to.stored)
+            let others = to.live.filter { $0.id != column.id }.map { quoted($0.stored) }.joined(separator: ", ")
+            do {
+                for sql in [
+                    "CREATE TABLE \(name)(\(others))", "INSERT INTO \(name) DEFAULT VALUES",
+                    "ALTER TABLE \(name) ADD COLUMN \(definition)",
+                ] { try PreparedStatement(database, sql).execute() }
+                return true
+            } catch let error as StorageError where !error.isOfTheMachine {
+                return false
+            }
+        }
+    }
+
+    /// The indexes and triggers that the tables of both states have while the statements run.
+    struct AttachedObjects {
+        /// Their SQL, by their tables' ids.
+        private var objects: [UInt32: [String]]
+
+        /// Begins with those of the first state.
+        init(_ tables: [KeptTable]) {
+            objects = Dictionary(tables.map { ($0.to.id, $0.from.definitions.rest) }) { first, _ in first }
+        }
+
+        /// Calls `body` with the statements that drop some of them.
+        ///
+        /// - Parameter isGone: Whether to drop it; called with its SQL, and whether it is a trigger.
+        mutating func drop(
+            of table: KeptTable, where isGone: (_ sql: String, _ isTrigger: Bool) -> Bool,
+            _ body: (String) throws -> Void
+        ) rethrows {
+            var rest: [String] = []
+            for sql in objects[table.to.id] ?? [] {
+                let trigger = TableSQL.nameOfTrigger(sql)
+                guard isGone(sql, trigger != nil), let name = trigger ?? TableSQL.nameOfIndex(sql) else {
+                    rest.append(sql)
+                    continue
+                }
+                try body("DROP \(trigger == nil ? "INDEX" : "TRIGGER") IF EXISTS \(name);")
+            }
+            objects[table.to.id] = rest
+        }
+
+        /// The SQL of those that a table of the second state has in addition.
+        func missing(of table: CatalogEntity) -> [String] {
+            let present = Set((objects[table.id] ?? []).map(ExactText.init))
+            return table.definitions.rest.filter { !present.contains(ExactText($0)) }
+        }
+    }
+}
