@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import StorageMaintenance
 import TestSupport
@@ -191,5 +192,37 @@ import Testing
             return try verifier.run().findings.map { "\($0)" }
         }
         #expect(findings == [])
+    }
+
+    /// How many statements that read SQLite's schema a verification, or the plan of a rebuild, runs in a store of many tables.
+    private func schemaReadings(_ tables: Int) async throws -> Int {
+        let engine = try TestStore.inMemory()
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            for number in 0..<tables {
+                try writer.adopt(
+                    db, "t\(number)",
+                    "CREATE TABLE t\(number)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+            }
+        }
+        return try await engine.read { db in
+            let connection = try db.connection
+            let readings = Counter()
+            db.trace { event in
+                if "\(event)".contains("sqlite_schema") || "\(event)".contains("pragma_") { readings.add() }
+            }
+            defer { db.trace(nil) }
+            var verifier = Verifier(connection)
+            #expect(try verifier.run().findings.map { "\($0)" } == [])
+            try ForeignSchemaChange.check(Catalog.load(connection), in: connection)
+            #expect(try RebuildPlan([], connection).tables.count == tables)
+            return readings.value
+        }
+    }
+
+    @Test("Verifying reads the schema as often for many tables as for few")
+    func schemaReadings() async throws {
+        let few = try await schemaReadings(2)
+        #expect(few > 0)
+        #expect(try await schemaReadings(40) == few)
     }
 }

@@ -128,12 +128,10 @@ extension IntrospectedSchema {
 
     /// Reads again what is known of tables.
     private mutating func inspectTables(_ names: Set<ExactText>, _ database: Connection) throws {
-        let objects = Dictionary(grouping: rows.lazy.filter { !$0.isGuard && names.contains($0.key) }, by: \.key)
+        let rows = Dictionary(grouping: rows.lazy.filter { names.contains($0.key) }, by: \.key)
         var fresh: [IntrospectedTable] = []
         for name in names {
-            let objects = (objects[name] ?? []).sorted { $0.precedes($1) }
-            // Virtual tables have no root page and can't be entities.
-            guard let table = objects.first, table.type == "table", table.root > 0 else {
+            guard let objects = SchemaRow.objects(ofTable: rows[name] ?? []), let table = objects.first else {
                 tables[name] = nil
                 continue
             }

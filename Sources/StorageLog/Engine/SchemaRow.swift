@@ -17,8 +17,13 @@ struct SchemaRow {
     let isGuard: Bool
 
     /// Sorted, so that one pass compares them with the rows that are known.
-    static let select = """
-        SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid
+    static let select = "\(rows) ORDER BY rowid"
+
+    /// Those of the table whose name is the parameter.
+    static let selectOfTable = "\(rows) AND tbl_name = ?1 COLLATE NOCASE"
+
+    private static let rows = """
+        SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE sql IS NOT NULL
         """
 
     /// Reads the current row of ``select``.
@@ -47,6 +52,17 @@ struct SchemaRow {
         if (type == "table") != (other.type == "table") { return type == "table" }
         if type != other.type { return type.utf8.lexicographicallyPrecedes(other.type.utf8) }
         return name.utf8.lexicographicallyPrecedes(other.name.utf8)
+    }
+
+    /// The objects of one table in the order of its definition, the table first; nil if none of them is a table that can be an
+    /// entity's.
+    ///
+    /// - Parameter rows: Those with the table's ``key``.
+    static func objects(ofTable rows: [SchemaRow]) -> [SchemaRow]? {
+        let objects = rows.filter { !$0.isGuard }.sorted { $0.precedes($1) }
+        // Virtual tables have no root page and can't be entities.
+        guard let table = objects.first, table.type == "table", table.root > 0 else { return nil }
+        return objects
     }
 
     /// The SQL as the catalog records it.

@@ -21,17 +21,19 @@ package struct RebuildPlan: Sendable {
         let shadows = try ShadowTable.load(database).filter { $0.fits(catalog) }
         head = try LogHead.load(database).position
         let entities = names.isEmpty ? catalog.live : names.compactMap(catalog.entity(named:))
+        let definitions = try StoredDefinitions(database)
         tables = try entities.map { entity in
             Table(
-                name: entity.name, rows: try Self.rows(of: entity, database),
+                name: entity.name, rows: try Self.rows(of: entity, in: definitions),
                 resumesAt: shadows.first { $0.entity == entity.id }?.position ?? 0)
         }
     }
 
-    private static func rows(of entity: CatalogEntity, _ database: Connection) throws -> Int64 {
+    private static func rows(of entity: CatalogEntity, in definitions: StoredDefinitions) throws -> Int64 {
         // Another program may have dropped the table, which is a reason to rebuild it.
-        guard try StoreLayout.definition(of: entity.stored, in: database) != nil else { return 0 }
-        let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        guard definitions.definition(of: entity.stored) != nil else { return 0 }
+        let count = try PreparedStatement(
+            definitions.database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
     }
 }

@@ -45,7 +45,8 @@ extension RebuildWriter {
     }
 
     private func differs(_ shadow: ShadowTable, from entity: CatalogEntity) throws -> Bool {
-        let isLacking = try ForeignSchemaChange(of: entity, in: writer.database)?.lacksColumns ?? false
+        let definitions = try StoredDefinitions(writer.database, of: entity.stored)
+        let isLacking = try ForeignSchemaChange(of: entity, in: definitions)?.lacksColumns ?? false
         guard !isLacking else { return true }
         var isFound = false
         _ = try shadow.compare(with: entity, in: writer.database) { difference in

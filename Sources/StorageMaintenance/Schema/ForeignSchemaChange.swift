@@ -13,11 +13,11 @@ package struct ForeignSchemaChange: Sendable {
     private let isTableKnown: Bool
 
     /// - Returns: Nil if the table is as the log says.
-    package init?(of entity: CatalogEntity, in database: Connection) throws {
-        found = try StoreLayout.definition(of: entity.stored, in: database)
+    package init?(of entity: CatalogEntity, in definitions: StoredDefinitions) throws {
+        found = definitions.definition(of: entity.stored)
         guard found != entity.definition else { return nil }
         (name, expected) = (entity.name, entity.definition)
-        let select = try PreparedStatement(database, "SELECT name FROM pragma_table_info(?1)")
+        let select = try PreparedStatement(definitions.database, "SELECT name FROM pragma_table_info(?1)")
         select.bind(text: entity.stored, at: 1)
         var columns: [String] = []
         while try select.step() { columns.append(select.string(0)) }
@@ -47,7 +47,7 @@ package struct ForeignSchemaChange: Sendable {
         } catch let error as StorageError where !error.isOfTheMachine {
             return nil
         }
-        return try StoreLayout.definition(of: entity.stored, in: database)?.first
+        return try StoredDefinitions(database).definition(of: entity.stored)?.first
     }
 
     /// - Parameter names: The entities; all where empty.
@@ -55,8 +55,9 @@ package struct ForeignSchemaChange: Sendable {
     package static func check(
         of names: [String] = [], _ catalog: Catalog, in database: Connection
     ) throws {
+        let definitions = try StoredDefinitions(database)
         for entity in catalog.live where names.isEmpty || names.contains(entity.name) {
-            if let change = try ForeignSchemaChange(of: entity, in: database) { throw change.error }
+            if let change = try ForeignSchemaChange(of: entity, in: definitions) { throw change.error }
         }
     }
 

@@ -133,9 +133,11 @@ extension Verifier {
         }
         walk.finish(head, &report)
         guard report.notVerified.isEmpty else { return }
+        let definitions = try StoredDefinitions(database)
         for entity in entities {
             try guarded("projection") {
-                try $0.compareTable(entity, scratch, definition: catalog.entity(id: entity.id))
+                if let known = catalog.entity(id: entity.id) { $0.checkDefinition(known, in: definitions) }
+                try $0.compareTable(entity, scratch)
             }
         }
         try guarded("full-text") { try $0.checkFullText(catalog, scratch) }
@@ -153,10 +155,7 @@ extension Verifier {
         }
     }
 
-    private mutating func compareTable(
-        _ entity: CatalogEntity, _ scratch: ScratchTables, definition: CatalogEntity?
-    ) throws {
-        if let definition, !definition.isReserved { try checkDefinition(definition) }
+    private mutating func compareTable(_ entity: CatalogEntity, _ scratch: ScratchTables) throws {
         let rest = entity.live.filter { $0.keyOrdinal == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
@@ -188,8 +187,8 @@ extension Verifier {
     }
 
     /// Compares the table, its indexes and triggers with their definition in the catalog.
-    private mutating func checkDefinition(_ entity: CatalogEntity) throws {
-        guard try StoreLayout.definition(of: entity.stored, in: database) != entity.definition else { return }
+    private mutating func checkDefinition(_ entity: CatalogEntity, in definitions: StoredDefinitions) {
+        guard !entity.isReserved, definitions.definition(of: entity.stored) != entity.definition else { return }
         report.add("schema", table: entity.name, "the table, an index or a trigger differs from the log")
     }
 

@@ -12,9 +12,10 @@ extension Doctor {
         let head = try log.head().position
         var looked = 0
         var found: [Checkup] = []
+        let definitions = try StoredDefinitions(database)
         for entity in catalog.live {
             // The check of the schema reports it.
-            if try ForeignSchemaChange(of: entity, in: database)?.lacksColumns ?? false { continue }
+            if try ForeignSchemaChange(of: entity, in: definitions)?.lacksColumns ?? false { continue }
             let rows = try sample(of: entity)
             looked += rows.count
             let drifted = try drifted(rows, of: entity, in: log, head: head) + lost(of: entity, log, head)

@@ -161,8 +161,9 @@ extension Doctor {
         }
         let catalog = try Catalog.load(database)
         let entities = catalog.live
+        let definitions = try StoredDefinitions(database)
         for entity in entities {
-            guard let change = try ForeignSchemaChange(of: entity, in: database) else { continue }
+            guard let change = try ForeignSchemaChange(of: entity, in: definitions) else { continue }
             found.append(finding(change, of: entity))
         }
         for index in try FullTextIndex.load(database) where try !index.isIntact(catalog, database) {
@@ -340,8 +341,9 @@ extension Doctor {
     /// the log doesn't know is in no event.
     func rebuild(_ names: [String]) throws -> Checkup.Repair? {
         let entities = try Catalog.load(database).live.filter { names.isEmpty || names.contains($0.name) }
+        let definitions = try StoredDefinitions(database)
         let hasAdditions = try entities.contains {
-            try ForeignSchemaChange(of: $0, in: database)?.hasAdditions ?? false
+            try ForeignSchemaChange(of: $0, in: definitions)?.hasAdditions ?? false
         }
         return hasAdditions ? nil : .rebuild(names)
     }
