@@ -244,6 +244,19 @@ import Testing
         #expect(try await engine.faults() == [])
     }
 
+    @Test("A default is evaluated once for each way in which it is declared")
+    func evaluatedDefaults() throws {
+        let defaults = DefaultValues()
+        for _ in 0..<3 {
+            for (type, isAdded, value) in [
+                ("", false, StorageValue.real(1)), ("", true, .integer(1)), ("TEXT", false, .text("1.0")),
+            ] {
+                #expect(try defaults.value(of: "1.0", type: type, isStrict: false, isAdded: isAdded) == value)
+            }
+        }
+        #expect(defaults.evaluations == 3)
+    }
+
     /// A commit that changes many tables keeps one earlier state, not one for each change.
     @Test("States are kept only for what can be undone")
     func keptStates() async throws {

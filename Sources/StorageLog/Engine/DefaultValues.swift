@@ -6,7 +6,19 @@ package import StorageCore
 ///
 /// Not `Sendable`: created where it is used.
 package final class DefaultValues {
+    /// What a default's value depends on.
+    private struct Declaration: Hashable {
+        let literal: ExactText
+        let type: ExactText
+        let isStrict: Bool
+        let isAdded: Bool
+    }
+
     private var database: Connection?
+    /// Most tables declare a few defaults again and again, and evaluating one makes a table.
+    private var known: [Declaration: StorageValue] = [:]
+    /// How many defaults had to be evaluated.
+    private(set) var evaluations = 0
 
     package init() {}
 
@@ -20,6 +32,16 @@ package final class DefaultValues {
     /// - Parameter isAdded: Whether it is for the rows that exist when the column is added. If the column has no type, SQLite makes
     ///   integers of their whole reals: `DEFAULT 1.0` is 1 for them, and 1.0 for new rows.
     package func value(of literal: String, type: String, isStrict: Bool, isAdded: Bool) throws -> StorageValue {
+        let declaration = Declaration(
+            literal: ExactText(literal), type: ExactText(type), isStrict: isStrict, isAdded: isAdded)
+        if let value = known[declaration] { return value }
+        let value = try evaluated(literal, type: type, isStrict: isStrict, isAdded: isAdded)
+        evaluations += 1
+        known[declaration] = value
+        return value
+    }
+
+    private func evaluated(_ literal: String, type: String, isStrict: Bool, isAdded: Bool) throws -> StorageValue {
         let scratch = try scratch()
         // STRICT tables have few, known types; others may have any, and only their affinity counts.
         let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
