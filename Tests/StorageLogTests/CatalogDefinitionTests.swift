@@ -194,6 +194,32 @@ import Testing
         #expect(findings == [])
     }
 
+    private final class CountingOwner: ConnectionOwner {
+        var forgotten = 0
+
+        func forgetCompiledStatements() { forgotten += 1 }
+    }
+
+    @Test("GRDB forgets what is compiled for one table before the next, and before each reading of the schema")
+    func forgottenStatements() async throws {
+        let engine = try TestStore.inMemory()
+        for number in 0..<9 {
+            try await engine.adopt(
+                "t\(number)", "CREATE TABLE t\(number)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        try await engine.read { db in
+            let owner = CountingOwner()
+            try withExtendedLifetime(owner) {
+                let connection = try Connection(db.connection.handle, owner: owner)
+                _ = try IntrospectedSchema(connection)
+                #expect(owner.forgotten == 1)
+                var verifier = Verifier(connection)
+                #expect(try verifier.run().isSound)
+                #expect(owner.forgotten > 9)
+            }
+        }
+    }
+
     /// How many statements that read SQLite's schema a verification, or the plan of a rebuild, runs in a store of many tables.
     private func schemaReadings(_ tables: Int) async throws -> Int {
         let engine = try TestStore.inMemory()

@@ -11,6 +11,8 @@ extension MaterializedSnapshot {
         if filled.withLock({ $0.contains(entity.id) }) { return }
         let source = try live.connection
         let target = try db.connection
+        source.forgetCompiledStatements()
+        target.forgetCompiledStatements()
         let entity = try withDeclaredDefaults(entity, of: source)
         // A failed attempt may have added it.
         unconstrained.withLock { _ = $0.remove(entity.id) }

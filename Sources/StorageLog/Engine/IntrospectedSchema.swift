@@ -85,6 +85,8 @@ extension LogWriter {
 extension IntrospectedSchema {
     /// - Parameter earlier: The schema that was read before.
     init(_ database: Connection, knowing earlier: IntrospectedSchema? = nil) throws {
+        // A change of the schema is what compiles statements of ever more tables and columns.
+        database.forgetCompiledStatements()
         let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = earlier?.tables ?? [:]

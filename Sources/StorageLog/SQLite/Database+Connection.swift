@@ -9,7 +9,14 @@ extension GRDB.Database {
     package var connection: Connection {
         get throws {
             guard let sqliteConnection else { throw StorageError.closed() }
-            return Connection(sqliteConnection)
+            return Connection(sqliteConnection, owner: self)
         }
+    }
+}
+
+extension GRDB.Database: ConnectionOwner {
+    package func forgetCompiledStatements() {
+        // GRDB forgets them when it begins to compile. A blank text has no statement that could fail.
+        try? execute(sql: " ")
     }
 }

@@ -32,6 +32,7 @@ package struct RebuildPlan: Sendable {
     private static func rows(of entity: CatalogEntity, in definitions: StoredDefinitions) throws -> Int64 {
         // Another program may have dropped the table, which is a reason to rebuild it.
         guard definitions.definition(of: entity.stored) != nil else { return 0 }
+        definitions.database.forgetCompiledStatements()
         let count = try PreparedStatement(
             definitions.database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0

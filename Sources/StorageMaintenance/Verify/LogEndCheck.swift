@@ -34,6 +34,7 @@ package enum LogEndCheck {
 
     /// The row with the largest rowid was mostly inserted last, so it shows whether the log has lost its end.
     private static func checkLastRow(of entity: CatalogEntity, head: Int64, _ database: Connection) throws {
+        database.forgetCompiledStatements()
         let rowid = entity.rowidName ?? "rowid"
         let select = try PreparedStatement(
             database, "SELECT _position FROM \(quoted(entity.stored)) ORDER BY \(rowid) DESC LIMIT 1")

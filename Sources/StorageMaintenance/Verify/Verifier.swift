@@ -156,6 +156,7 @@ extension Verifier {
     }
 
     private mutating func compareTable(_ entity: CatalogEntity, _ scratch: ScratchTables) throws {
+        database.forgetCompiledStatements()
         let rest = entity.live.filter { $0.keyOrdinal == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])

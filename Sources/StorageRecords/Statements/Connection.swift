@@ -9,11 +9,17 @@ package import StorageCore
 package struct Connection {
     /// The SQLite handle, for calls that need C: hooks, backups, counters.
     package let handle: OpaquePointer
+    /// Sound, like the handle: the object is there until it closes the connection, and a closed connection isn't used.
+    private unowned(unsafe) let owner: (any ConnectionOwner)?
 
-    package init(_ handle: OpaquePointer) { self.handle = handle }
+    /// - Parameter owner: The object that has opened the connection and closes it, if it takes account of statements.
+    package init(_ handle: OpaquePointer, owner: (any ConnectionOwner)? = nil) {
+        self.handle = handle
+        self.owner = owner
+    }
 
     /// The connection of a row's statement.
-    package init(of row: RowReader) { handle = sqlite3_db_handle(row.statement) }
+    package init(of row: RowReader) { self.init(sqlite3_db_handle(row.statement)) }
 
     /// Opens a database file; without a name, a temporary file that SQLite deletes when the connection is closed.
     ///
@@ -42,6 +48,15 @@ package struct Connection {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, sql: sql) }
     }
+
+    /// Makes GRDB forget what the statements read and write that were compiled here.
+    ///
+    /// SQLite reports to GRDB each column that a statement reads, and GRDB adds them up, with a copy of all before, until it
+    /// compiles a statement of its own. Code that compiles statements for one table after another calls this for each: otherwise
+    /// each costs more than the one before.
+    ///
+    /// Not for code that SQLite calls while it compiles a statement: that may be one of GRDB's.
+    package func forgetCompiledStatements() { owner?.forgetCompiledStatements() }
 
     /// Rows that the last statement inserted, updated or deleted.
     package var changes: Int { Int(sqlite3_changes64(handle)) }
@@ -117,4 +132,9 @@ package struct Connection {
         defer { sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, usual) }
         return try body()
     }
+}
+
+/// The object that has opened a connection, and takes account of the statements that are compiled there.
+package protocol ConnectionOwner: AnyObject {
+    func forgetCompiledStatements()
 }

@@ -14,6 +14,7 @@ extension Doctor {
         var found: [Checkup] = []
         let definitions = try StoredDefinitions(database)
         for entity in catalog.live {
+            database.forgetCompiledStatements()
             // The check of the schema reports it.
             if try ForeignSchemaChange(of: entity, in: definitions)?.lacksColumns ?? false { continue }
             let rows = try sample(of: entity)
