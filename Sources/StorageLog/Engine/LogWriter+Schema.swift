@@ -301,11 +301,10 @@ extension LogWriter {
             next += 1
         }
         entity.isStrict = table.isStrict
+        let present = entity.columns.indices.filter { !entity.columns[$0].isDropped }
+        let indexes = Dictionary(present.map { (entity.columns[$0].stored.folded, $0) }) { first, _ in first }
         for column in table.columns {
-            guard
-                let index = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == column.name.folded }
-                )
-            else { continue }
+            guard let index = indexes[column.name.folded] else { continue }
             (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }
     }
