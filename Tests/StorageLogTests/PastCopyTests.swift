@@ -117,4 +117,22 @@ import Testing
         }
         try await engine.close()
     }
+
+    @Test("The past of many tables reads the catalog as often as that of one")
+    func catalogReadings() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try await open(folder)
+        let head = engine.committed.position
+        let readings = try await engine.read { db in
+            try [Array(Self.tables.prefix(1)), Self.tables].map { tables in
+                let snapshot = try MaterializedSnapshot(at: head, of: db, schema: .current)
+                let readings = Counter()
+                db.trace { if "\($0)".contains("storage_catalog") { readings.add() } }
+                defer { db.trace(nil) }
+                try snapshot.prepare(tables: tables.map(\.name), from: db)
+                return readings.value
+            }
+        }
+        #expect(readings == [1, 1])
+    }
 }

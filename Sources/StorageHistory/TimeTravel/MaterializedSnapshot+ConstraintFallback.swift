@@ -7,7 +7,11 @@ internal import Synchronization
 /// Creates the tables of a snapshot: with the constraints of the live ones, or without if a row of the past violates one.
 extension MaterializedSnapshot {
     /// Creates an entity's table and fills it, if that wasn't done yet.
-    func fill(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
+    ///
+    /// - Parameter now: The entity as the store has it now; nil if it doesn't.
+    func fill(
+        _ entity: CatalogEntity, as now: CatalogEntity?, in db: GRDB.Database, from live: GRDB.Database
+    ) throws {
         if filled.withLock({ $0.contains(entity.id) }) { return }
         let source = try live.connection
         let target = try db.connection
@@ -24,12 +28,12 @@ extension MaterializedSnapshot {
         do {
             do {
                 try make(entity, like: source, in: target)
-                try undoOrReplay(entity, in: target, from: source)
+                try undoOrReplay(entity, as: now, in: target, from: source)
             } catch let error as StorageError where error.code == .conflict && !isUnconstrained(entity) {
                 // A row of the past may violate a constraint that its table got later.
                 try PreparedStatement(target, "DROP TABLE \(quoted(entity.stored))").execute()
                 try makeUnconstrained(entity, in: target)
-                try undoOrReplay(entity, in: target, from: source)
+                try undoOrReplay(entity, as: now, in: target, from: source)
             }
             try PreparedStatement(target, "COMMIT").execute()
         } catch {

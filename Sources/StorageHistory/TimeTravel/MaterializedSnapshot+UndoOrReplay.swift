@@ -7,9 +7,12 @@ internal import Synchronization
 /// Chooses the cheaper way to a table's state at a position: back from the live table, or forward from the log's beginning.
 extension MaterializedSnapshot {
     /// Copies the live table and undoes the later events, or replays the earlier ones: whichever touches less.
-    func undoOrReplay(_ entity: CatalogEntity, in target: Connection, from source: Connection) throws {
+    ///
+    /// - Parameter now: The entity as the store has it now; nil if it doesn't.
+    func undoOrReplay(
+        _ entity: CatalogEntity, as now: CatalogEntity?, in target: Connection, from source: Connection
+    ) throws {
         guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
-        let now = try Catalog.load(source).entity(id: entity.id)
         let head = try LogReader(source).head().position
         let isThere = now?.stored == entity.stored && now?.isDropped == false
         let rows = isThere ? try Self.count(entity, in: source) : 0

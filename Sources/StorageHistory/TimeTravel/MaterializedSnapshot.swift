@@ -82,7 +82,13 @@ package final class MaterializedSnapshot: Sendable {
     private func prepare(
         tables: [String], searching searched: [String], in db: GRDB.Database, from live: GRDB.Database
     ) throws {
-        for table in tables + searched { try fill(entity(named: table), in: db, from: live) }
+        let entities = try (tables + searched).map(entity(named:))
+        let missing = filled.withLock { ids in entities.filter { !ids.contains($0.id) } }
+        if !missing.isEmpty {
+            // Once for all of them: it costs as much as the whole catalog is long.
+            let now = try Catalog.load(live.connection)
+            for entity in missing { try fill(entity, as: now.entity(id: entity.id), in: db, from: live) }
+        }
         for table in searched { try makeSearchable(entity(named: table), in: db) }
     }
 

@@ -218,8 +218,10 @@ private final class SnapshotQueries {
         try writeHeading(command.point)
         let state = try state(command.point)
         let printer = QueryPrinter(output, command.rows.display)
-        for entity in state.catalog.live {
-            let count = try state.read([entity.name], from: store.database) { past in
+        let entities = state.catalog.live
+        try state.prepare(tables: entities.map(\.name), from: store.database)
+        for entity in entities {
+            let count = try state.read(from: store.database) { past in
                 try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
             }
             try printer.write([
