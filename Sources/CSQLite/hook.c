@@ -236,8 +236,7 @@ int capture_on_progress(void *context) {
 // Only the engine writes its own tables. Projections (2) have tables of their own.
 static int is_forbidden(const storage_capture *capture, const captured_table *table, const char *name) {
     if (capture->engine == 1 || (capture->engine == 0 && !capture->body.runs)) return 0;
-    // Tags, notes and operations are entities that may be written; the catalog is one too, but the engine caches it.
-    if (table) return table->entity == STORAGE_CATALOG_ENTITY;
+    if (table) return table->entity <= STORAGE_LAST_RESERVED_ENTITY;
     return strncasecmp(name, "storage_", 8) == 0;
 }
 
@@ -252,7 +251,7 @@ void capture_on_change(
     captured_table *table = find_table(capture, name);
     capture->change_count++;
     if (!table) capture->unrecorded_count++;
-    if (is_forbidden(capture, table, name)) fail(capture, STORAGE_CAPTURE_RESERVED_TABLE, 0, 0);
+    if (is_forbidden(capture, table, name)) fail(capture, STORAGE_CAPTURE_RESERVED_TABLE, table ? table->entity : 0, 0);
     if (!table || is_outgrown(capture)) return;
     if (sqlite3_preupdate_blobwrite(database) >= 0) {
         fail(capture, STORAGE_CAPTURE_BLOB_WRITE, table->entity, 0);

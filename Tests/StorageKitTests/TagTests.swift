@@ -111,7 +111,7 @@ import Testing
         // A commit counts to its end, whatever it ends with.
         let mixed = try await storage.write { tx in
             try tx.save(Item(id: 1, name: "b"))
-            for number in 0..<4 { try tx.execute("INSERT INTO storage_tag VALUES (?, 0, NULL, 0)", ["x\(number)"]) }
+            for number in 0..<4 { try tx.writer.enter(StorageOperation("test \(number)")) }
         }
         try await storage.tag("mixed")
         #expect(try await storage.tags().last?.position == mixed.last)

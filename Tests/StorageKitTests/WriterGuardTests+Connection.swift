@@ -178,6 +178,9 @@ extension WriterGuardTests {
             "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)",
             "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
             "INSERT INTO storage_import VALUES ('x', 'y')", "UPDATE storage_catalog SET name = 'other'",
+            "INSERT INTO storage_tag(name, position, _position) VALUES ('bad name', 1, 0)",
+            "UPDATE storage_tag SET position = 77", "DELETE FROM storage_note",
+            "INSERT INTO storage_operation VALUES (1, 'import', NULL, '{}', '', 1)",
             "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM notes; END",
             "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)",
             "CREATE VIEW storage_view AS SELECT 1",
@@ -199,6 +202,8 @@ extension WriterGuardTests {
         let sql = sql.replacing("FTS", with: index)
         try await store.storage.write(idempotencyKey: "key") { try $0.save(Note(id: 5, text: "x")) }
         try await store.storage.delete(Note.self, id: 5)
+        try await store.storage.tag("kept")
+        try await store.storage.note("kept", at: .head)
         let error = await refusal(store) { try $0.execute(sql) }
         #expect(error != nil, "\(sql)")
         try await expect(["first"], store)

@@ -80,6 +80,22 @@ import Testing
         #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
     }
 
+    @Test("Tags, notes and operations aren't changed", arguments: ["--yes", "--dry-run"])
+    func storesOwnRecords(option: String) async throws {
+        let store = try await SampleStore()
+        #expect(try ToolProcess.run(["tag", "kept"], store: store.path).status == 0)
+        let before = try ToolProcess.run(["log", "--schema", "-p"], store: store.path).output
+        for sql in [
+            "INSERT INTO storage_tag(name, position, _position) VALUES ('w w', 777, 0)", "DELETE FROM storage_tag",
+            Self.statement + "; UPDATE storage_tag SET position = 1",
+        ] {
+            let refused = try ToolProcess.run(["exec", sql, option], store: store.path)
+            #expect(refused.status == 2, "\(sql): \(refused.output)\(refused.errors)")
+            #expect(refused.errors.contains("\"storage_tag\" of the engine"), "\(refused.errors)")
+        }
+        #expect(try ToolProcess.run(["log", "--schema", "-p"], store: store.path).output == before)
+    }
+
     @Test("Where no row changes, no commit is made")
     func nothingToDo() async throws {
         let store = try await SampleStore()

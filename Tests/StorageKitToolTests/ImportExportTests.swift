@@ -301,6 +301,20 @@ struct ImportExportTests {
 
     /// Where a row was deleted is written once for many commits, so commits that fail in between must leave nothing of it: `verify`
     /// compares the links of all events, and the table of deleted rows.
+    @Test("Tags, notes and operations aren't imported")
+    func storesOwnRecords() throws {
+        let folder = try TemporaryFolder()
+        var lines = [line(1, "insert", "a", #"{"x":1}"#)]
+        for table in ["storage_tag", "storage_note", "storage_operation", "storage_catalog"] {
+            lines.append(#"{"tx":2,"op":"insert","table":"\#(table)","id":"1","row":{"position":3}}"#)
+            let refused = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
+            #expect(refused.status == 7, "\(refused.errors)")
+            #expect(refused.errors.contains("names that begin with storage_ are reserved"), "\(refused.errors)")
+            lines.removeLast()
+        }
+        #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
+    }
+
     @Test("Rows that go and come back are linked, whatever fails in between")
     func deletedRowsAcrossFailedCommits() throws {
         let bad = #"{"tx":"#

@@ -22,8 +22,8 @@ typedef struct {
 
 enum { STORAGE_INSERT = 1, STORAGE_UPDATE = 2, STORAGE_DELETE = 3 };
 
-// The catalog id of the catalog's own table.
-enum { STORAGE_CATALOG_ENTITY = 1 };
+// Catalog ids up to this one belong to the store's own entities: the catalog, tags, notes and operations.
+enum { STORAGE_LAST_RESERVED_ENTITY = 31 };
 
 // The common properties of events of one kind: the entity, the operation and the columns they carry, by catalog id.
 typedef struct {

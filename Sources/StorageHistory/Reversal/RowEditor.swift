@@ -108,7 +108,8 @@ final class RowEditor {
     private func run(_ sql: String, _ values: [ExactValue]) throws {
         let statement = try writer.statement(sql)
         for (index, value) in values.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
-        try statement.execute()
+        // Reverting a tag writes one.
+        if entity.isReserved { try writer.annotating(statement.execute) } else { try statement.execute() }
     }
 }
 

@@ -6,6 +6,11 @@ extension LogWriter {
         try with(WriterRole(engine: 1, isSuppressed: 1), body)
     }
 
+    /// Runs `body`, which writes tags, notes or operations: only the engine may, and the changes are captured.
+    package func annotating<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try with(WriterRole(engine: 1, isSuppressed: 0), body)
+    }
+
     /// Runs `body` with the guards of projections' own tables open. Changes of entities are captured, so that they can be
     /// seen and refused.
     package func asProjection<Result>(_ body: () throws -> Result) rethrows -> Result {

@@ -80,7 +80,7 @@ extension StorageError {
                 .schemaMismatch, "A column of \(location) can't be captured: it is generated.",
                 remedy: "Drop the column; compute it in a view or query.")
         case STORAGE_CAPTURE_RESERVED_TABLE:
-            return StorageError.reservedTable()
+            return StorageError.reservedTable(entity)
         case STORAGE_CAPTURE_NULL_IN_KEY:
             return StorageError(
                 .invalidValue,

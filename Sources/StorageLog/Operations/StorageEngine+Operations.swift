@@ -27,7 +27,7 @@ extension LogWriter {
     ///
     /// The row's key is the position of its own event, so it is unique.
     package func enter(_ operation: StorageOperation) throws {
-        try run(
+        try annotate(
             """
             INSERT INTO storage_operation(id, command, subject, outcome, at, _position)
             VALUES (?1, ?2, ?3, ?4, strftime('%Y-%m-%dT%H:%M:%SZ', ?5, 'unixepoch'), ?1)

@@ -25,7 +25,7 @@ extension StorageEngine {
                     .conflict, "There is a tag \"\(name)\" already, at @\(known.position).",
                     remedy: "Choose another name, or have it moved (moving: true, --force).")
             }
-            try writer.run(
+            try writer.annotate(
                 """
                 INSERT INTO storage_tag(name, position, note, _position) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT(name) DO UPDATE SET position = ?2, note = ?3, _position = ?4
@@ -46,7 +46,7 @@ extension StorageEngine {
         try await changing(metadata, isDryRun: isDryRun) { writer in
             guard let known = try writer.mark("SELECT position, note FROM storage_tag WHERE name = ?", .text(name))
             else { throw StorageError.noTag(name) }
-            try writer.run("DELETE FROM storage_tag WHERE name = ?", .text(name))
+            try writer.annotate("DELETE FROM storage_tag WHERE name = ?", .text(name))
             return (.removed, known.position)
         }
     }
@@ -69,11 +69,11 @@ extension StorageEngine {
                     throw StorageError(
                         .notFound, "There is no note at @\(position).", remedy: "List the notes.")
                 }
-                try writer.run("DELETE FROM storage_note WHERE position = ?", .integer(position))
+                try writer.annotate("DELETE FROM storage_note WHERE position = ?", .integer(position))
                 return (.removed, position)
             }
             if let known, known.text.map(ExactText.init) == ExactText(text) { return (.none, position) }
-            try writer.run(
+            try writer.annotate(
                 """
                 INSERT INTO storage_note(position, text, _position) VALUES (?1, ?2, ?3)
                 ON CONFLICT(position) DO UPDATE SET text = ?2, _position = ?3
@@ -111,10 +111,10 @@ extension LogWriter {
         return (select.integer(0), select.row.isNull(at: 1) ? nil : try select.row.text(at: 1))
     }
 
-    /// Runs a statement with values for its parameters, in their order.
-    func run(_ sql: String, _ values: StorageValue...) throws {
+    /// Changes a tag, a note or an operation by a statement with values for its parameters, in their order.
+    func annotate(_ sql: String, _ values: StorageValue...) throws {
         let statement = try statement(sql)
         try statement.bind(values)
-        try statement.execute()
+        try annotating { try statement.execute() }
     }
 }

@@ -303,6 +303,12 @@ extension HistoryImporter {
         }
         let table: any ImportTarget
         if let entity = writer.catalog.entity(named: operation.table.string) {
+            guard !entity.isReserved else {
+                throw InputError(
+                    offset: 0,
+                    problem: "\"\(entity.name)\" is the store's own: names that begin with storage_ are reserved",
+                    remedy: "Leave it out, or give the table another name.")
+            }
             table =
                 ImportTable(entity, writer: writer)
                 ?? DeclaredTable(
