@@ -20,6 +20,17 @@ import Testing
         #expect(outcome.output.hasSuffix("id  title\n0 rows\n"), "\(outcome.output)")
     }
 
+    @Test("A column is named once in --fields")
+    func repeatedField() async throws {
+        let store = try await SampleStore.shared.value
+        let query = ["sql", "SELECT id, id FROM posts", "--format", "jsonl", "--fields"]
+        let refused = try ToolProcess.run(query + ["id,id"], store: store.path)
+        #expect(refused.status == 2, "\(refused.output)")
+        #expect(refused.errors.contains("'id,id' names the column id twice."), "\(refused.errors)")
+        let both = try ToolProcess.run(query + ["id:1,id"], store: store.path)
+        #expect(both.output.hasPrefix(#"{"id:1":"#), "\(both.output)\(both.errors)")
+    }
+
     @Test("CSV distinguishes NULL from an empty text")
     func nullInCSV() async throws {
         let store = try await SampleStore.shared.value

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageKit
 
 /// How rows are shown: options for wide rows, as in psql and sqlite3.
 struct RowOptions: ParsableArguments {
@@ -21,6 +22,12 @@ struct RowOptions: ParsableArguments {
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard !names.contains("") else {
             throw GrammarError(problem: "'\(text)' names no column.", examples: "Fields look like id,title.")
+        }
+        // An object can hold only one value of a name.
+        var seen: Set<ExactText> = []
+        if let repeated = names.first(where: { !seen.insert(ExactText($0)).inserted }) {
+            throw GrammarError(
+                problem: "'\(text)' names the column \(repeated) twice.", examples: "Fields look like id,title.")
         }
         return names
     }
