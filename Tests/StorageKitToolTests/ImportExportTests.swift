@@ -433,6 +433,22 @@ struct ImportExportTests {
         #expect(different.status == 7, "\(different.errors)")
     }
 
+    @Test("A file whose last line had no line break can be continued")
+    func continuedLastLine() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("in.jsonl")
+        let (first, second) = (line(1, "insert", "a", #"{"x":1}"#), line(2, "insert", "b", #"{"x":2}"#))
+        for (content, status, count) in [
+            (first, 0, 1), (first + "\n", 0, 0), (first + " ", 7, 0), (first + "\n" + second, 0, 1),
+            (first + "\n" + second + "\n", 0, 0),
+        ] {
+            try content.write(toFile: file, atomically: true, encoding: .utf8)
+            let outcome = try ToolProcess.run(["import", file], store: folder.path())
+            #expect(outcome.status == status, "\(outcome.errors)")
+            if status == 0 { #expect(outcome.output.contains("imported \(count) operation"), "\(outcome.output)") }
+        }
+    }
+
     @Test("An interrupted import resumes at the last whole commit")
     func interruptedImport() throws {
         let folder = try TemporaryFolder()

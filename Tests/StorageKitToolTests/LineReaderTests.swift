@@ -110,6 +110,20 @@ import Testing
         #expect(try lines(of: Array("a\n\n".utf8)).hash != lines(of: Array("a\n".utf8)).hash)
     }
 
+    @Test("A last line counts as if it had a line break", arguments: [1, 1 << 18 - 1, 1 << 18, 1 << 18 + 1])
+    func lastLineBreak(length: Int) throws {
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+        for content in [line, Array("a\r\n".utf8) + line] {
+            let (lines, hash) = try lines(of: content)
+            let ended = try self.lines(of: content + [UInt8(ascii: "\n")])
+            #expect(lines == ended.lines)
+            #expect(hash == ended.hash)
+            let reader = try LineReader(path: TemporaryFile(content).path)
+            while try reader.next() != nil {}
+            #expect(reader.offset == content.count + 1)
+        }
+    }
+
     @Test("Truncation is an error wherever it happens")
     func truncationIsAnError() throws {
         let whole = compressed(Self.sample(seed: 3))

@@ -21,7 +21,8 @@ final class LineReader {
 
     /// The number of the line last returned.
     private(set) var lineNumber = 0
-    /// The number of uncompressed bytes of the lines returned so far, with their line breaks.
+    /// The number of uncompressed bytes of the lines returned so far, with their line breaks. A last line without one counts as if it had one, so
+    /// that an import resumes when other lines have followed it.
     private(set) var offset = 0
     /// A hash of those bytes; it doesn't depend on how the input is compressed or delivered.
     private(set) var hash: UInt64 = 0
@@ -58,7 +59,10 @@ final class LineReader {
             searched = end
             guard end - start <= lineLimit + 2 else { throw tooLong() }
             if try !fill() {
-                return start == end ? nil : try take(upTo: end, through: end)
+                guard start < end else { return nil }
+                // `fill` leaves room for at least one byte.
+                buffer[end] = UInt8(ascii: "\n")
+                end += 1
             }
         }
     }
