@@ -74,6 +74,17 @@ import Testing
         #expect(error.next.hasPrefix("Put -- before it: -- -2h"))
     }
 
+    @Test("SQL may begin with a comment where it is expected, and nowhere else")
+    func comments() throws {
+        let sql = "-- a/b = c\nSELECT 1"
+        for words in [["sql"], ["exec", "--yes"], ["explain", "-s", "x"], ["at", "-2h"], ["bisect", "t:1..t:2"]] {
+            #expect(try HyphenArguments.protected(words + [sql, "--csv"]).suffix(2) == [" " + sql, "--csv"])
+            #expect(try HyphenArguments.protected(words + ["--", sql]).last == sql)
+        }
+        #expect(try HyphenArguments.protected(["sql", "--fields=a b", "--store", sql]).last == sql)
+        #expect(try HyphenArguments.protected(["log", "-- a"]).last == "-- a")
+    }
+
     @Test("Every option with a value is known, so that no value is made into a point")
     func optionsWithValues() throws {
         var known = HyphenArguments.optionsWithText.union(HyphenArguments.optionsWithPoints)

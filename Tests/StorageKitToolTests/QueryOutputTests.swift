@@ -31,6 +31,28 @@ import Testing
         #expect(both.output.hasPrefix(#"{"id:1":"#), "\(both.output)\(both.errors)")
     }
 
+    @Test("Comments may stand before and after a statement, and a second statement may not")
+    func comments() async throws {
+        let store = try await SampleStore()
+        for sql in ["-- first\nSELECT 1 AS a", "SELECT 1 AS a; -- last", "SELECT 1 AS a;; /* last */ ;\n--"] {
+            for command in [["sql"], ["at", "head"]] {
+                let outcome = try ToolProcess.run(command + [sql, "--format", "csv"], store: store.path)
+                #expect(outcome.output == "a\n1\n", "\(sql): \(outcome.errors)")
+            }
+        }
+        for (sql, problem) in [
+            ("-- first", "isn't a query"), (";", "isn't a query"), ("SELECT 1; SELECT 2", "is more than one statement"),
+            ("SELECT 1; -- then\n SELEC", "is more than one statement"),
+        ] {
+            let outcome = try ToolProcess.run(["sql", sql], store: store.path)
+            #expect(outcome.status == 2, "\(sql): \(outcome.output)")
+            #expect(outcome.errors.contains(problem), "\(sql): \(outcome.errors)")
+        }
+        let changed = try ToolProcess.run(
+            ["exec", "--yes", "-- a fix\nUPDATE users SET name = 'x'; -- done"], store: store.path)
+        #expect(changed.output.contains("1 row updated"), "\(changed.errors)")
+    }
+
     @Test("CSV distinguishes NULL from an empty text")
     func nullInCSV() async throws {
         let store = try await SampleStore.shared.value

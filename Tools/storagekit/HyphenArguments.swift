@@ -3,6 +3,8 @@
 /// ArgumentParser parses every word that begins with a hyphen as options: in `-1.5h` it would find `-h`. No option of ours begins with a digit, so
 /// where a command expects a point, such a word becomes `now-2h`, which means the same. If it isn't a point, that is the error. Any other argument
 /// is a name or a text, which must not be changed, and needs a `--` before it.
+///
+/// SQL may begin with a comment, `-- like this`. It gets a space before it, which changes nothing in SQL.
 enum HyphenArguments {
     /// The word after one of these options is always a value.
     static let optionsWithText: Set<String> = [
@@ -28,6 +30,11 @@ enum HyphenArguments {
         "restore-state": 0...Int.max,
         // The first one is the subcommand.
         "schema": 1...Int.max,
+    ]
+
+    /// The indices of the arguments that may be SQL, by command.
+    private static let queryIndices: [String: ClosedRange<Int>] = [
+        "sql": 0...0, "exec": 0...0, "explain": 0...0, "at": 1...1, "bisect": 0...1,
     ]
 
     /// Commands that list a number of items, newest first.
@@ -58,16 +65,18 @@ enum HyphenArguments {
             let isPoint =
                 optionsWithPoints.contains(output.last ?? "")
                 || pointIndices[output.first ?? ""]?.contains(index) ?? false
-            let isText = isRelative ? !isPoint : !isValue && isTarget(argument)
+            let isQuery =
+                !isValue && queryIndices[output.first ?? ""]?.contains(index) ?? false && beginsWithComment(argument)
+            let isText = isRelative ? !isPoint : !isValue && !isQuery && isTarget(argument)
             if isText, index >= 0 {
                 throw CommandError(
                     .usage, "'\(argument)' begins with a hyphen, as options do.",
                     next: "Put -- before it: -- \(ShellWords.quoted(argument))")
             }
-            output.append(isRelative && isPoint ? "now" + argument : argument)
+            output.append((isRelative && isPoint ? "now" : isQuery ? " " : "") + argument)
             // After this every word is an argument anyway.
             if argument == "--" { isLiteral = true }
-            if !isValue, isRelative || !argument.hasPrefix("-") { index += 1 }
+            if !isValue, isRelative || isQuery || !argument.hasPrefix("-") { index += 1 }
         }
         return output
     }
@@ -80,6 +89,11 @@ enum HyphenArguments {
     private static func isTarget(_ word: String) -> Bool {
         !optionsWithText.contains(String(word.prefix(2))) && word.hasPrefix("-")
             && word.prefix { $0 != "=" }.contains { $0 == "/" || $0 == "#" }
+    }
+
+    /// Returns whether a word is SQL after a comment: no option has white space in its name.
+    private static func beginsWithComment(_ word: String) -> Bool {
+        word.hasPrefix("--") && word.prefix { $0 != "=" }.contains(where: \.isWhitespace)
     }
 
     private static func isRelative(_ word: String) -> Bool {
