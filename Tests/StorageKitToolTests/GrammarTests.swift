@@ -85,6 +85,19 @@ import Testing
         #expect(try HyphenArguments.protected(["log", "-- a"]).last == "-- a")
     }
 
+    @Test("The first sign of a changed column decides")
+    func changedColumns() throws {
+        for (text, column, old, new) in [
+            ("url=http://a->b", "url", nil, "http://a->b"), ("url:http://a->b=c", "url", "http://a", "b=c"),
+            ("a:b=c", "a:b", nil, "c"), ("status", "status", nil, nil),
+        ] as [(String, String, String?, String?)] {
+            let changed = try ChangedColumn(text)
+            #expect(changed.column == column)
+            #expect(changed.old == old)
+            #expect(changed.new == new)
+        }
+    }
+
     @Test("Every option with a value is known, so that no value is made into a point")
     func optionsWithValues() throws {
         var known = HyphenArguments.optionsWithText.union(HyphenArguments.optionsWithPoints)

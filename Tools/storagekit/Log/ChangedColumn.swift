@@ -11,9 +11,12 @@ struct ChangedColumn: Equatable, Sendable {
     let new: String?
 
     init(_ text: String) throws {
-        if let colon = text.firstIndex(of: ":"), let arrow = text[colon...].firstRange(of: "->") {
-            column = String(text[..<colon])
-            old = Self.trimmed(text[text.index(after: colon)..<arrow.lowerBound])
+        // The first sign decides: a value may contain the others, as a URL does.
+        if let sign = text.firstIndex(where: { $0 == ":" || $0 == "=" }), text[sign] == ":",
+            let arrow = text[sign...].firstRange(of: "->")
+        {
+            column = String(text[..<sign])
+            old = Self.trimmed(text[text.index(after: sign)..<arrow.lowerBound])
             new = Self.trimmed(text[arrow.upperBound...])
         } else if let equals = text.firstIndex(of: "=") {
             column = String(text[..<equals])
