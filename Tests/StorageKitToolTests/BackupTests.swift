@@ -46,6 +46,34 @@ import Testing
         try ToolProcess.run(["export"], store: path).output.split(separator: "\n")
     }
 
+    /// The file has another name until it is complete. It would take the room of a whole store, under a name that nobody looks for.
+    @Test("A command that a signal ends leaves no unfinished file", arguments: [SIGTERM, SIGINT, SIGHUP])
+    func endedBySignal(number: Int32) throws {
+        let folder = try TemporaryFolder()
+        let lines = (1...60_000).map {
+            #"{"tx":\#($0 / 100),"op":"insert","table":"t","id":"\#($0)","row":{"x":\#($0)}}"#
+        }
+        let file = folder.path("in.jsonl")
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try ToolProcess.run(["import", "--quiet", file], store: folder.path()).status == 0)
+        func unfinished() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains(".partial-") }
+        }
+        let (copy, restored) = (folder.path("copy.sqlite"), folder.path("restored.sqlite"))
+        for arguments in [["backup", copy], ["restore", folder.path(), "-o", restored]] {
+            let process = ToolProcess.prepared(arguments, store: folder.path())
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.start()
+            while try process.isRunning && unfinished().isEmpty { sched_yield() }
+            kill(process.processIdentifier, number)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal, "\(arguments)")
+            #expect(process.terminationStatus == number, "\(arguments)")
+            #expect(try unfinished() == [], "\(arguments)")
+        }
+    }
+
     @Test("A backup is one state of a store that is written to")
     func backupOfBusyStore() async throws {
         let folder = try TemporaryFolder()

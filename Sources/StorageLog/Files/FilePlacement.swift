@@ -6,7 +6,7 @@ internal import Synchronization
 /// and then renamed. An interrupted process leaves nothing under the final name. From the beginning it can only be read by those
 /// who may read the file that it replaces or is made from.
 ///
-/// Isolation: `Sendable`, without state of its own.
+/// Isolation: `Sendable`, without state of its own. The process knows which files it is writing.
 package struct FilePlacement: Sendable {
     /// The final name.
     package let destination: String
@@ -15,6 +15,8 @@ package struct FilePlacement: Sendable {
     private let replaces: Bool
 
     private static let number = Atomic<Int>(0)
+    /// The files that are being written.
+    private static let unfinished = Mutex<[String: FilePlacement]>([:])
     private static let mark = ".partial-"
     private static let sidecars = ["-wal", "-shm", "-journal", ".lock", ".bell"]
 
@@ -28,8 +30,13 @@ package struct FilePlacement: Sendable {
     package init(_ path: String, replacing: Bool, like source: String) throws {
         try self.init(checking: path, replacing: replacing)
         removeLeftovers()
+        Self.unfinished.withLock { $0[partial] = self }
         let model = FileManager.default.fileExists(atPath: destination) ? destination : source
-        guard StoredFile.create(partial, like: model) else { throw failure("created") }
+        guard StoredFile.create(partial, like: model) else {
+            let error = failure("created")
+            discard()
+            throw error
+        }
     }
 
     private init(checking path: String, replacing: Bool) throws {
@@ -191,6 +198,12 @@ package struct FilePlacement: Sendable {
     /// Removes what was written so far.
     package func discard() {
         for suffix in [""] + Self.sidecars { unlink(partial + suffix) }
+        Self.unfinished.withLock { $0[partial] = nil }
+    }
+
+    /// Removes what was written so far of every file that doesn't have its name yet: a signal is about to end the process.
+    package static func discardAll() {
+        for file in unfinished.withLock({ $0.values.map(\.self) }) { file.discard() }
     }
 
     private func synchronize(_ path: String) throws {

@@ -72,7 +72,9 @@ struct AdoptCommand: AsyncParsableCommand {
         guard inPlace else {
             let path = try store.path()
             try change.confirmReplacing(path, isForced: force)
-            let plan = try await adoption.run(to: path, replacing: force)
+            let plan = try await UnfinishedFiles.removedBySignals {
+                try await adoption.run(to: path, replacing: force)
+            }
             bars.finish()
             return try finish(plan, store: path, backup: nil)
         }
@@ -84,7 +86,7 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         let question = backup.map { ", and keep \($0)" } ?? ", without keeping a copy"
         try change.confirm("Turn \(database) into a store\(question). Continue?")
-        let plan = try await adoption.runInPlace(backup: backup)
+        let plan = try await UnfinishedFiles.removedBySignals { try await adoption.runInPlace(backup: backup) }
         bars.finish()
         try finish(plan, store: database, backup: backup)
     }

@@ -44,9 +44,11 @@ struct BackupCommand: AsyncParsableCommand {
         try confirmation.confirmReplacing(destination, isForced: force)
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
-        let backup = try await storage.backup(
-            to: URL(fileURLWithPath: destination), replacing: force, verifying: !noVerify
-        ) { bars.update($0, done: $1, of: $2) }
+        let backup = try await UnfinishedFiles.removedBySignals {
+            try await storage.backup(
+                to: URL(fileURLWithPath: destination), replacing: force, verifying: !noVerify
+            ) { bars.update($0, done: $1, of: $2) }
+        }
         try await storage.close()
         bars.finish()
         try OutputFailure.reporting(

@@ -51,8 +51,10 @@ struct RestoreCommand: AsyncParsableCommand {
             let operation = try StorageOperation(
                 "restore", subject: (backup as NSString).lastPathComponent,
                 outcome: RestoreOutcome(point: to, position: position))
-            outcome = try await restore.run(
-                position, to: output, replacing: force, recording: (operation, change.metadata))
+            outcome = try await UnfinishedFiles.removedBySignals {
+                try await restore.run(
+                    position, to: output, replacing: force, recording: (operation, change.metadata))
+            }
         }
         bars.finish()
         try OutputFailure.reporting(
