@@ -318,15 +318,9 @@ extension LogReader {
     package func forEachVersionOutline(
         of key: [StorageValue], in entity: CatalogEntity, _ body: (SegmentOutline, Int) throws -> Bool
     ) throws {
-        guard var position = try lastPosition(of: key, in: entity) else { return }
-        while position > 0 {
-            guard let outline = try outline(containing: position) else {
-                throw StorageError.corruptLog("position @\(position) is missing")
-            }
-            let index = Int(position - outline.header.first)
+        var versions = try VersionOutlines(of: key, in: entity, self)
+        while let (outline, index) = try versions.next() {
             guard try body(outline, index) else { return }
-            // Less than its own position: the decoder has checked that.
-            position = outline.previous(ofEvent: index)
         }
     }
 

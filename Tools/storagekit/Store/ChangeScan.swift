@@ -73,22 +73,30 @@ struct ChangeScan {
     }
 
     private func forEachVersion(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
-        var positions: Set<Int64> = []
-        for row in filter.rows where filter.query.tables?.containsExactly(row.entity.name) ?? true {
-            try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
-                if wants(index, of: outline, row: row) { positions.insert(outline.header.first + Int64(index)) }
-                return outline.header.first + Int64(index) > filter.logRange.after
+        var newest = try VersionPositions(of: self)
+        if descending { return try forEachPart(at: { try newest.next() }, body) }
+        // The chains lead back only, so the oldest version is found last.
+        var positions: [Int64] = []
+        while let position = try newest.next() { positions.append(position) }
+        try forEachPart(at: { positions.popLast() }, body)
+    }
+
+    /// Calls `body` with the parts of commits that hold the events at some positions, which are in the scan's order.
+    private func forEachPart(
+        at next: () throws -> Int64?, _ body: (EventBatch, CommitPart) throws -> Bool
+    ) throws {
+        var following = try next()
+        while let position = following, let batch = try store.log.batch(containing: position) {
+            let first = batch.header.first
+            guard let commit = batch.commits.first(where: { $0.events.contains(Int(position - first)) }) else { return }
+            var matching: [Int] = []
+            while let position = following, commit.events.contains(Int(position - first)) {
+                matching.append(Int(position - first))
+                following = try next()
             }
-        }
-        var sorted = positions.sorted(by: { descending ? $0 > $1 : $0 < $1 })[...]
-        while let position = sorted.first, let batch = try store.log.batch(containing: position) {
-            let offset = Int(position - batch.header.first)
-            guard let commit = batch.commits.first(where: { $0.events.contains(offset) }) else { return }
-            let matching = sorted.prefix { commit.events.contains(Int($0 - batch.header.first)) }
-            sorted = sorted.dropFirst(matching.count)
-            let part = CommitPart(
-                info: commit.info, events: commit.events, matching: matching.map { Int($0 - batch.header.first) })
-            guard try body(batch, part) else { return }
+            guard try body(batch, CommitPart(info: commit.info, events: commit.events, matching: matching)) else {
+                return
+            }
         }
     }
 
