@@ -204,6 +204,77 @@ import Testing
         try await engine.close()
     }
 
+    /// Long logs have versions in their middle, for which neither what is before nor what follows is read.
+    @Test("Versions are the same, read from their own events or from all", arguments: testSeeds(12))
+    func versionsAlone(seed: UInt64) async throws {
+        let (engine, _) = try await NetDifferenceTests.history(seed, changesShapes: false)
+        try await engine.withWriter { writer, _ in
+            let source = writer.database
+            let log = LogReader(source)
+            let head = try log.head().position
+            for table in try Self.makeCopies(source) where table.kind == .history {
+                let entity = try #require(table.entity)
+                // Converted values are only in the store's tables.
+                guard entity.live.allSatisfy({ $0.definition.isEmpty }) else { continue }
+                let scratch = try ScratchTables()
+                let rows = try HistoryRowBuffer(table, in: scratch.database, number: 1)
+                let reader = HistoryRowReader(rows, of: entity, log)
+                var events: [RowEvent] = []
+                let query = LogQuery(positions: 1...head, tables: [entity.name])
+                try log.forEachEvent(query, catalog: Catalog.load(source)) { batch, index, commit in
+                    let position = batch.header.first + Int64(index)
+                    let event = batch.withView { RowEvent($0, at: index, position: position, commit: commit) }
+                    if event.row.entity == entity.id { events.append(event) }
+                    return true
+                }
+                for event in events {
+                    let isAdded = try reader.addVersions(of: [event], through: head, needsUntil: true, lookups: 1_000)
+                    #expect(isAdded, "seed \(seed): \(table.name) @\(event.position)")
+                }
+                let reading = try rows.read(descending: false)
+                let found = try withExtendedLifetime(reading) { try Self.rows(reading.statement) }
+                let copy = try PreparedStatement(source, "SELECT * FROM \(quoted("copy_\(table.name)")) ORDER BY 1")
+                #expect(try found == Self.rows(copy), "seed \(seed): \(table.name)")
+            }
+        }
+        try await engine.close()
+    }
+
+    @Test("Of a long log, only the neighbours of a version are read")
+    func versionInLongLog() async throws {
+        let engine = try TestStore.inMemory(segmentLength: 100)
+        try await engine.adopt(
+            "counters", "CREATE TABLE counters(id INTEGER PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)"
+        )
+        _ = try await engine.commit("INSERT INTO counters(id, n) VALUES (1, 0)")
+        for round in 0..<100 {
+            let updates = (1...100).map { "UPDATE counters SET n = \(round * 100 + $0) WHERE id = 1" }
+            _ = try await engine.commit(updates.joined(separator: ";"))
+        }
+        try await engine.seal()
+        try await engine.withWriter { writer, _ in
+            let source = writer.database
+            func answer(_ condition: String) throws -> [String] {
+                let tables = try HistoryTableInstaller(source)
+                let sql = "SELECT n, _until - _position FROM history_counters WHERE \(condition)"
+                do { return try Self.rows(tables.statement(for: sql)) } catch { throw tables.failure ?? error }
+            }
+            let middle = "_position = (SELECT _position - 5000 FROM counters)"
+            let before = try answer(middle)
+            #expect(before.count == 1)
+            source.setTriggersEnabled(false)
+            try source.execute(
+                """
+                UPDATE storage_log SET body = substr(body, 1, 40) || zeroblob(60)
+                WHERE (last < 4000 OR position BETWEEN 7000 AND 9000) AND position NOT IN (SELECT base FROM storage_log)
+                """)
+            #expect(source.changes > 0)
+            #expect(try answer(middle) == before)
+            #expect(throws: StorageError.self) { try answer("_position > 0") }
+        }
+        try await engine.close()
+    }
+
     @Test("The plan names the conditions that choose events")
     func plans() async throws {
         let engine = try await open()

@@ -8,6 +8,9 @@ internal import StorageLog
 /// The versions of a search are read backward, from the current rows: before an event, a row was what it is after it, except for
 /// the event's old values. So only the events from the first of the search on are read.
 ///
+/// A few versions in the middle of a long log are read from themselves: their other columns from the earlier events of their rows,
+/// and their ends from the events after them.
+///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class HistoryRowReader {
     let rows: HistoryRowBuffer
@@ -31,7 +34,7 @@ final class HistoryRowReader {
 
     /// The cost of looking up a single event.
     private static let costOfLookup: Int64 = 50
-    private static let mostStateBytes = 32 << 20
+    fileprivate static let mostStateBytes = 32 << 20
 
     init(_ rows: HistoryRowBuffer, of entity: CatalogEntity, _ log: LogReader, budget: Int64 = .max) {
         self.rows = rows
@@ -84,7 +87,17 @@ final class HistoryRowReader {
             }
             return !isSpent
         }
-        return try forEachEvent(ofRowsIn: search.query, through: head, catalog: source.catalog, step)
+        let matches = try matches(of: search.query, catalog: source.catalog)
+        guard !isSpent else { return false }
+        guard let first = matches.first else { return true }
+        // Beyond that, reading from the current rows costs less.
+        let lookups = (head - first) / 4 / Self.costOfLookup
+        if matches.events.count == matches.count, Int64(matches.count) <= lookups,
+            try addVersions(of: matches.events, through: head, needsUntil: needsUntil, lookups: lookups)
+        {
+            return true
+        }
+        return try forEachEvent(of: matches, search.query, through: head, step)
     }
 }
 
@@ -126,22 +139,48 @@ extension HistoryRowReader {
         return isDone && hasTrace
     }
 
-    /// Calls `body` with the events of the rows that have an event that matches the query.
-    private func forEachEvent(
-        ofRowsIn query: LogQuery, through head: Int64, catalog: Catalog, _ body: (RowEvent, Bool) throws -> Bool
-    ) throws -> Bool {
-        var wanted: Set<RowAddress> = []
-        var first: Int64?
-        try log.forEachEvent(query, catalog: catalog) { batch, index, _ in
+    /// The events that match a query.
+    private struct Matches {
+        private(set) var count = 0
+        /// The first ones, in their order, as long as they are few and small.
+        private(set) var events: [RowEvent] = []
+        private var bytes = 0
+        /// The position of the first one.
+        private(set) var first: Int64?
+        private(set) var rows: Set<RowAddress> = []
+
+        mutating func add(_ row: RowAddress, at position: Int64, _ event: () -> RowEvent) {
+            count += 1
+            first = first ?? position
+            rows.insert(row)
+            guard count <= 100, bytes <= HistoryRowReader.mostStateBytes else { return }
+            let event = event()
+            bytes += (event.change.old + event.change.new).reduce(0) { $0 + $1.value.value.byteCount }
+            events.append(event)
+        }
+    }
+
+    private func matches(of query: LogQuery, catalog: Catalog) throws -> Matches {
+        var matches = Matches()
+        try log.forEachEvent(query, catalog: catalog) { batch, index, commit in
             batch.withView { view in
                 guard view.shape(of: index).entity == entity.id else { return true }
                 spent += 1
-                first = first ?? batch.header.first + Int64(index)
-                wanted.insert(RowAddress(view, at: index))
+                let position = batch.header.first + Int64(index)
+                matches.add(RowAddress(view, at: index), at: position) {
+                    RowEvent(view, at: index, position: position, commit: commit)
+                }
                 return !isSpent
             }
         }
-        guard let first else { return true }
+        return matches
+    }
+
+    /// Calls `body` with the events of the rows that have a match, last first, down to the first match.
+    private func forEachEvent(
+        of matches: Matches, _ query: LogQuery, through head: Int64, _ body: (RowEvent, Bool) throws -> Bool
+    ) throws -> Bool {
+        guard let first = matches.first else { return true }
         spent += (head - first) / 4
         var isDone = !isSpent
         guard isDone else { return false }
@@ -150,7 +189,7 @@ extension HistoryRowReader {
                 for index in stride(from: view.count - 1, through: 0, by: -1) where isDone {
                     let position = batch.header.first + Int64(index)
                     guard view.shape(of: index).entity == entity.id, position >= first, position <= head,
-                        wanted.contains(RowAddress(view, at: index))
+                        matches.rows.contains(RowAddress(view, at: index))
                     else { continue }
                     spent += 1
                     let event = RowEvent(view, at: index, position: position, commit: batch.commit(ofEvent: index))
@@ -173,6 +212,78 @@ extension LogQuery {
 // MARK: Versions
 
 extension HistoryRowReader {
+    /// Adds the versions that events made, all or none, without reading the log from there to its end.
+    ///
+    /// - Parameter lookups: The maximum number of earlier events to look up.
+    /// - Returns: Whether they were added: false if that takes more look-ups, or if the log has no trace of a row.
+    func addVersions(
+        of events: [RowEvent], through head: Int64, needsUntil: Bool, lookups: Int64
+    ) throws -> Bool {
+        var lookups = lookups
+        var versions: [[StorageValue]] = []
+        var bytes = 0
+        for event in events {
+            guard let values = try row(after: event, &lookups) else { return false }
+            bytes += values.reduce(0) { $0 + $1.byteCount }
+            guard bytes <= Self.mostStateBytes else { return false }
+            versions.append(values)
+        }
+        guard let ends = needsUntil ? try ends(of: events, through: head) : [:] else { return false }
+        for (event, values) in zip(events, versions) {
+            try rows.add(event.version(values, until: ends[event.position]))
+        }
+        return true
+    }
+
+    /// The row as an event left it: each column has the value that the last event with a value for it has set.
+    private func row(after event: RowEvent, _ lookups: inout Int64) throws -> [StorageValue]? {
+        guard event.operation == .update else { return wholeRow(of: event) }
+        let columns = entity.live.filter { $0.keyOrdinal == 0 }
+        var cells = event.change.new
+        func isWhole() -> Bool { columns.allSatisfy { cells.value(of: $0.id) != nil } }
+        if isWhole() { return event.row(of: entity, cells) { $0.fallback } }
+        var isFound = false
+        var left = lookups
+        try log.forEachVersion(from: event.previous) { batch, index in
+            left -= 1
+            spent += Self.costOfLookup
+            let earlier = batch.withView {
+                RowEvent($0, at: index, position: batch.header.first + Int64(index), commit: event.commit)
+            }
+            guard left >= 0, earlier.operation != .delete, earlier.row == event.row else { return false }
+            let others = earlier.change.new.filter { cells.value(of: $0.column) == nil }
+            cells = (cells + others).sorted { $0.column < $1.column }
+            isFound = earlier.operation == .insert || isWhole()
+            return !isFound
+        }
+        lookups = left
+        return isFound ? event.row(of: entity, cells) { $0.fallback } : nil
+    }
+
+    /// The positions of the events that ended versions, by the positions of those that made them.
+    ///
+    /// - Returns: nil if the search for them takes too long, or if a version has no end though it isn't its row's last.
+    private func ends(of events: [RowEvent], through head: Int64) throws -> [Int64: Int64]? {
+        var open: Set<Int64> = []
+        for event in events where event.operation != .delete {
+            guard let last = try log.lastPosition(of: event.key, in: entity) else { return nil }
+            if last != event.position { open.insert(event.position) }
+        }
+        var ends: [Int64: Int64] = [:]
+        guard let first = open.min(), first < head else { return open.isEmpty ? ends : nil }
+        try log.forEachBatch(in: first + 1...head, where: { $0.entities.contains(entity.id) }) { batch in
+            spent += Int64(batch.positions.count) / 4
+            batch.withView { view in
+                for index in 0..<view.count {
+                    let previous = view.events[index].previous
+                    if open.remove(previous) != nil { ends[previous] = batch.header.first + Int64(index) }
+                }
+            }
+            return !open.isEmpty && !isSpent
+        }
+        return open.isEmpty ? ends : nil
+    }
+
     /// Adds the version that an event made, if it is wanted, and steps back to the row's state before it.
     ///
     /// - Returns: Whether the row was as the event says, so far.

@@ -330,7 +330,13 @@ extension LogReader {
     package func forEachVersion(
         of key: [StorageValue], in entity: CatalogEntity, _ body: (EventBatch, Int) throws -> Bool
     ) throws {
-        guard var position = try lastPosition(of: key, in: entity) else { return }
+        guard let position = try lastPosition(of: key, in: entity) else { return }
+        try forEachVersion(from: position, body)
+    }
+
+    /// Calls `body` with an event and the earlier ones of its row, newest first, until it returns false; with none for position 0.
+    package func forEachVersion(from last: Int64, _ body: (EventBatch, Int) throws -> Bool) throws {
+        var position = last
         while position > 0 {
             guard let batch = try batch(containing: position, through: position) else {
                 throw StorageError.corruptLog("position @\(position) is missing")
