@@ -22,7 +22,7 @@ import Testing
 
     /// Copies of the tables of history, made from all events: plain tables, which SQLite searches itself.
     private static func makeCopies(_ source: Connection) throws -> [HistoryTable] {
-        let tables = try HistoryTableInstaller(source).tables.filter { $0.kind != .commits }
+        let tables = try HistoryTableInstaller(source).tables
         for table in tables {
             let all = try HistoryTableInstaller(source).statement(for: "SELECT * FROM \(quoted(table.name))")
             let name = "temp.\(quoted("copy_\(table.name)"))"
@@ -184,6 +184,8 @@ import Testing
                 "SELECT * FROM history_posts WHERE _commit IN (155, 160, NULL, 171.0)",
                 "SELECT * FROM changes_posts WHERE _commit IN (SELECT 190 + value FROM json_each('[1,5]'))",
                 "SELECT new_views FROM changes_posts WHERE id = 4 AND _position > 150 ORDER BY _position DESC",
+                "SELECT * FROM commits WHERE number = 171",
+                "SELECT * FROM commits WHERE number > 160 AND actor = 'actor 1'",
             ]
             let before = try queries.map(answer)
             #expect(before.allSatisfy { !$0.isEmpty })
@@ -196,7 +198,10 @@ import Testing
                 """)
             #expect(source.changes > 0)
             #expect(try queries.map(answer) == before)
-            for sql in ["SELECT * FROM history_posts", "SELECT * FROM changes_posts WHERE _position < 140"] {
+            for sql in [
+                "SELECT * FROM history_posts", "SELECT * FROM changes_posts WHERE _position < 140",
+                "SELECT * FROM commits",
+            ] {
                 let error = #expect(throws: StorageError.self) { try answer(sql) }
                 #expect(error?.code == .corrupt, "\(sql): \(error.map(String.init(describing:)) ?? "")")
             }
@@ -286,6 +291,10 @@ import Testing
             let byKey = try plan("SELECT * FROM history_posts WHERE id = 4 AND _position > 7")
             #expect(byKey.0.hasSuffix("history_posts by id = ? and _position > ?"))
             #expect(byKey.1 == [])
+            let byNumber = try plan("SELECT * FROM commits WHERE number = 7")
+            #expect(byNumber.0.hasSuffix("commits by number = ?"))
+            #expect(byNumber.1 == [])
+            #expect(try plan("SELECT count(*) FROM storage_commits").1 == ["storage_commits"])
             let whole = try plan("SELECT count(*) FROM history_posts WHERE views > 7")
             #expect(whole.0.hasSuffix("history_posts from all events"))
             #expect(whole.1 == ["history_posts"])

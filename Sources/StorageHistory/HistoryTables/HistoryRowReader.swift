@@ -33,7 +33,7 @@ final class HistoryRowReader {
     }
 
     /// The cost of looking up a single event.
-    private static let costOfLookup: Int64 = 50
+    static let costOfLookup: Int64 = 50
     fileprivate static let mostStateBytes = 32 << 20
 
     init(_ rows: HistoryRowBuffer, of entity: CatalogEntity, _ log: LogReader, budget: Int64 = .max) {

@@ -14,17 +14,19 @@ struct HistoryTable {
 
     let name: String
     let kind: Kind
+    /// nil for the table of the commits.
     let entity: CatalogEntity?
     let columns: [String]
     /// The entity's columns whose values the table's columns hold, by the names of the latter.
     private let origins: [ExactText: CatalogColumn]
     private let roles: [Role]
 
-    /// The leading columns of a table of versions and of one of changes, and all columns of the commits.
+    /// The leading columns of a table of versions and of one of changes, and all columns of the commits, with their meanings.
     private static let versionRoles: [Role] = [.position, .until, .commit, .time, .actor, .reason, .operation]
     private static let changeRoles: [Role] = [.position, .commit, .time, .actor, .reason, .operation, .changed]
-    private static let commitColumns = [
-        "number", "first", "last", "time", "actor", "app", "reason", "correlation", "events",
+    private static let commitColumns: [(name: String, role: Role)] = [
+        ("number", .commit), ("first", .value), ("last", .value), ("time", .time), ("actor", .actor), ("app", .value),
+        ("reason", .reason), ("correlation", .value), ("events", .value),
     ]
 
     /// A table with a row for each version of an entity's rows.
@@ -58,8 +60,8 @@ struct HistoryTable {
         self.name = name
         entity = nil
         kind = .commits
-        columns = Self.commitColumns
-        roles = []
+        columns = Self.commitColumns.map(\.name)
+        roles = Self.commitColumns.map(\.role)
         origins = [:]
     }
 

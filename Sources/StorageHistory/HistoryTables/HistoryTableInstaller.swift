@@ -12,8 +12,8 @@ package import StorageLog
 /// - `changes_TABLE`: a row for each event, with the values before and after;
 /// - `commits`, or `storage_commits` where an entity has that name.
 ///
-/// The first two are virtual tables, which read only the events that remain after the query's conditions on key, position,
-/// commit, time, actor, reason and operation. See ``HistoryTableReader``.
+/// They are virtual tables, which read only the events that remain after the query's conditions on key, position, commit, time,
+/// actor, reason and operation. See ``HistoryTableReader``.
 ///
 /// A store's own tables and columns keep their names: a history table whose name is taken gets the prefix `storage_`, and a
 /// column another leading `_`.
@@ -87,9 +87,7 @@ package struct HistoryTableInstaller {
     ///
     /// - Throws: SQLite's error; `invalid-argument` if it isn't a single read-only query.
     package func statement(for sql: String) throws -> PreparedStatement {
-        let (statement, named) = try prepare(sql)
-        for table in named where table.kind == .commits { try fill(table) }
-        return statement
+        try prepare(sql).statement
     }
 
     /// A step of SQLite's plan: its number, the number of its parent step, and a description.
@@ -108,7 +106,7 @@ package struct HistoryTableInstaller {
             steps.append((statement.integer(0), statement.integer(1), statement.string(3)))
         }
         let whole = named.filter { table in
-            table.kind == .commits || steps.contains { $0.detail.hasSuffix(HistoryTablePlan.wholeText(of: table)) }
+            steps.contains { $0.detail.hasSuffix(":\(HistoryTablePlan.wholeText(of: table))") }
         }
         return (steps, whole.map(\.name))
     }
@@ -135,9 +133,6 @@ package struct HistoryTableInstaller {
     private func create(_ index: Int) throws {
         let table = tables[index]
         let columns = table.definitions.joined(separator: ", ")
-        guard table.kind != .commits else {
-            return try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns))").execute()
-        }
         try checkWidth(table)
         let module = try shared.register()
         try PreparedStatement(source, "CREATE VIRTUAL TABLE \(table.path) USING \(module)(\(index), \(columns))")
@@ -162,41 +157,9 @@ extension HistoryTableInstaller {
     }
 }
 
-// MARK: Commits
+// MARK: Times
 
 extension HistoryTableInstaller {
-    private func fill(_ table: HistoryTable) throws {
-        let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(placeholders))")
-        let extend = try PreparedStatement(
-            source, "UPDATE \(table.path) SET last = ?2, events = events + ?3 WHERE number = ?1")
-        let log = LogReader(source)
-        let head = try log.head().position
-        guard head > 0 else { return }
-        var last: Int64 = 0
-        try log.forEachBatch(in: 1...head) { batch in
-            for part in batch.commits {
-                let first = batch.header.first + Int64(part.events.lowerBound)
-                let end = batch.header.first + Int64(part.events.upperBound) - 1
-                if part.info.number == last {
-                    extend.bind(last, at: 1)
-                    extend.bind(end, at: 2)
-                    extend.bind(Int64(part.events.count), at: 3)
-                    try extend.execute()
-                    continue
-                }
-                last = part.info.number
-                let metadata = part.info.metadata
-                let texts = [metadata.actor, metadata.app, metadata.reason, metadata.correlation]
-                try insert.execute(
-                    [
-                        .integer(last), .integer(first), .integer(end), .text(Self.time(part.info.time)),
-                    ] + texts.map { $0.map(StorageValue.text) ?? .null } + [.integer(Int64(part.events.count))])
-            }
-            return true
-        }
-    }
-
     /// A time as text that SQLite's date functions read, and that sorts in the order of times.
     ///
     /// In the Gregorian calendar for every year, as SQLite and RFC 3339 have it; Foundation's format is in the Julian one before 1582.

@@ -75,7 +75,7 @@ struct HistoryTablePlan: Equatable {
     private func cost(for table: HistoryTable, events: Double) -> (cost: Double, rows: Double) {
         let lists = conditions.contains(where: \.isList)
         let roles = Set(conditions.filter { $0.comparison == .equal }.map { table.role(of: $0.column) })
-        if roles.contains(.position) { return (20, 1) }
+        if roles.contains(.position) || table.kind == .commits && roles.contains(.commit) { return (20, 1) }
         if hasWholeKey(of: table) { return lists ? (1_000, 100) : (100, 10) }
         if roles.contains(.commit) { return lists ? (2_000, 100) : (200, 10) }
         let bounds = conditions.filter { [.position, .commit, .time].contains(table.role(of: $0.column)) }

@@ -108,7 +108,8 @@ extension HistoryTableReader {
     private func makeWhole() throws -> HistoryRowBuffer {
         let files = try opened()
         let head = files.index.head.position
-        guard let entity = table.entity, head > 0 else { return try take() }
+        guard head > 0 else { return try take() }
+        guard let entity = table.entity else { return try commits(LogQuery(positions: 1...head)) }
         let reading = HistoryRowReader(try take(), of: entity, files.log)
         let rows = try filled(reading.rows) {
             guard table.kind == .changes else {
@@ -124,10 +125,13 @@ extension HistoryTableReader {
     /// The rows of a search; nil if reading all is better.
     private func part(_ search: HistorySearch, _ plan: HistoryTablePlan) throws -> HistoryRowBuffer? {
         let files = try opened()
-        guard let entity = table.entity else { return nil }
         let most = min(max(files.index.head.position / 2, Self.leastBudget), Self.mostBudget)
         guard spent < most, !search.isLong(for: table, most: most - spent) else { return nil }
         guard !search.isEmpty else { return try take() }
+        guard let entity = table.entity else {
+            spent += HistoryRowReader.costOfLookup + Int64(search.query.positions.count) / 4
+            return try commits(search.query)
+        }
         // Reading changes takes no longer per event for a search than for all.
         let budget = table.kind == .changes ? Int64.max : most - spent
         let reading = HistoryRowReader(try take(), of: entity, files.log, budget: budget)
@@ -138,6 +142,15 @@ extension HistoryTableReader {
                 search, ReadSource(module.source, catalog: module.catalog), through: files.index.head.position,
                 needsUntil: plan.needsUntil)
         }
+    }
+
+    private func commits(_ query: LogQuery) throws -> HistoryRowBuffer {
+        let reading = try CommitRowReader(rows: take(), log: opened().log)
+        let rows = try filled(reading.rows) {
+            try reading.add(query)
+            return true
+        }
+        return try rows ?? take()
     }
 
     /// The budget for short logs: that many events are read quickly.
