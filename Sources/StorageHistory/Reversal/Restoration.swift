@@ -12,24 +12,22 @@ package final class Restoration {
     private var outcome = RevertOutcome()
     /// Rows whose restoration would leave a reference to a row that isn't there.
     private var leftOut: Set<RowAddress> = []
-    /// Rows that couldn't be restored, because others hold their unique values.
-    private var blocked: [BlockedRow] = []
+    /// Rows that couldn't be restored, because others hold their unique values, or because foreign keys would change others with
+    /// them.
+    private var blocked: [WaitingRow] = []
     /// Rows that couldn't be deleted, because foreign keys would delete or change others with them.
-    private var refused: [RefusedRow] = []
+    private var refused: [WaitingRow] = []
+    /// Whether rows that foreign keys change with a restored one may be changed: only to overwrite, and after all that is possible
+    /// otherwise.
+    private var changesOthers = false
     private var editors: [UInt32: RowEditor] = [:]
 
-    private struct RefusedRow {
+    private struct WaitingRow {
         let entity: CatalogEntity
         let key: [ExactValue]
         let reason: String
 
         var row: RowAddress { RowAddress(entity: entity.id, values: key) }
-    }
-
-    private struct BlockedRow {
-        let entity: CatalogEntity
-        let key: [ExactValue]
-        let error: StorageError
     }
 
     /// - Parameters:
@@ -59,7 +57,10 @@ package final class Restoration {
                 for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
                 try retry(from: source)
                 try replaceTogether(from: source)
-                if policy == .overwrite { try deleteWithOthers(entities, key: key, from: source) }
+                if policy == .overwrite {
+                    try deleteWithOthers(entities, key: key, from: source)
+                    try changeWithOthers(entities, key: key, from: source)
+                }
                 try reinsertWithOthers(of: entities, key: key, from: source)
                 reportConflicts()
             }
@@ -96,18 +97,16 @@ package final class Restoration {
             }
             find.reset()
             if isThere && changes.isEmpty { continue }
-            do {
-                if isThere {
-                    try access.update(key, changes)
-                } else if let twin = try access.twin(of: key) {
-                    // The table treats both keys as equal, so that row can't have existed then.
-                    try access.update(twin, changes, key: key)
-                } else {
-                    try access.insert(key, changes)
-                }
-            } catch let error as StorageError where error.code == .conflict {
-                blocked.append(BlockedRow(entity: entity, key: key, error: error))
+            let reason: String?
+            if isThere {
+                reason = try access.update(key, changes, withOthers: changesOthers)
+            } else if let twin = try access.twin(of: key) {
+                // The table treats both keys as equal, so that row can't have existed then.
+                reason = try access.update(twin, changes, key: key)
+            } else {
+                reason = try access.insert(key, changes)
             }
+            if let reason { blocked.append(WaitingRow(entity: entity, key: key, reason: reason)) }
         }
     }
 
@@ -134,7 +133,7 @@ package final class Restoration {
     }
 
     private func replaceIfSound(
-        _ inserts: [BlockedRow], deleting deletes: [RefusedRow], from source: Connection
+        _ inserts: [WaitingRow], deleting deletes: [WaitingRow], from source: Connection
     ) throws {
         let isSound = try keepingIfTrue { try replace(inserts, deleting: deletes, from: source) }
         if !inserts.isEmpty { blocked = isSound ? [] : inserts }
@@ -142,7 +141,7 @@ package final class Restoration {
     }
 
     /// - Returns: Whether all rows were inserted, and every reference is valid.
-    private func replace(_ inserts: [BlockedRow], deleting deletes: [RefusedRow], from source: Connection) throws
+    private func replace(_ inserts: [WaitingRow], deleting deletes: [WaitingRow], from source: Connection) throws
         -> Bool
     {
         writer.database.setForeignKeysEnabled(false)
@@ -160,6 +159,17 @@ package final class Restoration {
     private func deleteWithOthers(_ entities: [CatalogEntity], key: [ExactValue]?, from source: Connection) throws {
         guard !refused.isEmpty else { return }
         try deleteRefusedRows(withOthers: true)
+        blocked = []
+        for entity in entities { try restoreRows(of: entity, key: key, from: source) }
+        try retry(from: source)
+    }
+
+    /// Changes rows under those that refer to them, with the actions of foreign keys. Rows that these change are restored again.
+    private func changeWithOthers(_ entities: [CatalogEntity], key: [ExactValue]?, from source: Connection) throws {
+        guard !blocked.isEmpty else { return }
+        changesOthers = true
+        try retry(from: source)
+        changesOthers = false
         blocked = []
         for entity in entities { try restoreRows(of: entity, key: key, from: source) }
         try retry(from: source)
@@ -192,7 +202,7 @@ package final class Restoration {
         return isKept
     }
 
-    private func restoreAgain(_ rows: [BlockedRow], from source: Connection) throws {
+    private func restoreAgain(_ rows: [WaitingRow], from source: Connection) throws {
         blocked = []
         for row in rows { try restoreRows(of: row.entity, key: row.key, from: source) }
     }
@@ -227,7 +237,7 @@ package final class Restoration {
             find.reset()
             guard !wasThere, !isLeftOut(row, of: entity) else { continue }
             if let reason = try access.delete(row, withOthers: false) {
-                refused.append(RefusedRow(entity: entity, key: row, reason: reason))
+                refused.append(WaitingRow(entity: entity, key: row, reason: reason))
             }
         }
     }
@@ -243,7 +253,7 @@ package final class Restoration {
                 guard let reason = try access(to: row.entity).delete(row.key, withOthers: withOthers) else {
                     return nil
                 }
-                return RefusedRow(entity: row.entity, key: row.key, reason: reason)
+                return WaitingRow(entity: row.entity, key: row.key, reason: reason)
             }
             guard refused.count < waiting.count else {
                 refused.reverse()
@@ -254,13 +264,11 @@ package final class Restoration {
     }
 
     private func reportConflicts() {
-        let rows =
-            blocked.map { ($0.entity, $0.key, "another row conflicts with it (\($0.error.message))") }
-            + refused.map { ($0.entity, $0.key, $0.reason) }
-        for (entity, key, reason) in rows {
+        for row in blocked + refused {
             outcome.add(
                 RevertConflict(
-                    table: entity.name, key: key.map(\.value), column: nil, reason: reason, expected: nil, found: nil))
+                    table: row.entity.name, key: row.key.map(\.value), column: nil, reason: row.reason, expected: nil,
+                    found: nil))
         }
     }
 

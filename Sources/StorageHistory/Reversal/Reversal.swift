@@ -34,7 +34,7 @@ package final class Reversal {
     /// together, last first.
     private var waiting: [[NetRow]] = []
     private var waitingRows: [RowAddress: Int] = [:]
-    /// Whether rows that refer to deleted ones may be deleted with them: only to overwrite, and after all that is possible
+    /// Whether rows that refer to others may be deleted or changed with them: only to overwrite, and after all that is possible
     /// otherwise.
     private var deletesOthers = false
     /// Whether no further progress is possible.
@@ -276,9 +276,7 @@ package final class Reversal {
             }
         }
         // Their own events may still delete the rows that refer to it: they are deleted with it only at the end, to overwrite.
-        if let reason = try access.delete(event.row.values, withOthers: deletesOthers) {
-            blockOrWait(event, because: reason)
-        }
+        try put(event) { try access.delete(event.row.values, withOthers: deletesOthers) }
     }
 
     private func revertDelete(
@@ -290,7 +288,7 @@ package final class Reversal {
         if let current {
             if old.allSatisfy({ current.value(of: $0.key) == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, because: "a row with this key exists again") }
-            try put(event) { try access.update(event.row.values, old) }
+            try put(event) { try access.update(event.row.values, old, withOthers: deletesOthers) }
         } else {
             if settled[row] != nil, policy != .overwrite { return block(event, because: "it was deleted since") }
             try put(event) { try access.insert(event.row.values, old) }
@@ -324,16 +322,12 @@ package final class Reversal {
             }
         }
         guard !changes.isEmpty else { return }
-        try put(event) { try access.update(event.row.values, changes) }
+        try put(event) { try access.update(event.row.values, changes, withOthers: deletesOthers) }
     }
 
     /// Makes a change that other rows may block.
-    private func put(_ event: NetRow, _ change: () throws -> Void) throws {
-        do {
-            try change()
-        } catch let error as StorageError where error.code == .conflict {
-            blockOrWait(event, because: "another row conflicts with it (\(error.message))")
-        }
+    private func put(_ event: NetRow, _ change: () throws -> String?) throws {
+        if let reason = try change() { blockOrWait(event, because: reason) }
     }
 
     /// Defers a blocked event until all the rest is done, or reports it as a conflict.

@@ -11,6 +11,8 @@ final class RowEditor {
     private let entity: CatalogEntity
     private let table: String
     private let select: RowLookup
+    /// The columns by which other rows refer to this table's and that a foreign key changes with them, in lower case; read when needed.
+    private var followed: Set<ExactText>?
 
     init(_ entity: CatalogEntity, _ writer: LogWriter) throws {
         self.writer = writer
@@ -43,66 +45,126 @@ final class RowEditor {
     ///   gone.
     /// - Complexity: O(n) in the rows that refer to it; if others must stay, without those that refer to them in turn.
     func delete(_ key: [ExactValue], withOthers: Bool) throws -> String? {
+        try obstacle(
+            to: "DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))", key, .deleted, withOthers: withOthers)
+    }
+
+    /// Changes values of a row.
+    ///
+    /// - Parameter withOthers: Whether rows that foreign keys change with it may be changed too.
+    /// - Returns: Why the row and all others stay; nil if it was changed.
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], withOthers: Bool) throws -> String? {
+        let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        guard !changed.isEmpty else { return nil }
+        return try update(
+            changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key,
+            withOthers: withOthers)
+    }
+
+    /// Changes a row's key and other values. Rows that refer to it stay.
+    ///
+    /// - Returns: Why the row stays; nil if it was changed.
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws -> String? {
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        // The log records it as a delete and an insert; the latter is the row's last event.
+        return try update(
+            keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key,
+            withOthers: false)
+    }
+
+    /// OR ABORT here and below, because otherwise a conflict clause of the schema could delete other rows, or skip this one.
+    private func update(
+        _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue], withOthers: Bool
+    ) throws -> String? {
+        let assignments = columns.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
+        let condition = RowLookup.condition(of: entity, from: assignments.count + 1)
+        let sql = "UPDATE OR ABORT \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
+        let bound = values + [.integer(position)] + key
+        let followed = try followedColumns()
+        guard columns.contains(where: { followed.contains($0.stored.folded) }) else {
+            return try obstacle(to: sql, bound)
+        }
+        return try obstacle(to: sql, bound, .changed, withOthers: withOthers)
+    }
+
+    /// - Returns: Why the row can't be there; nil if it was inserted.
+    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws -> String? {
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        let names = (keys + others).map { quoted($0.stored) } + ["_position"]
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
+        return try obstacle(
+            to: "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
+            key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
+    }
+
+    /// What foreign keys do with the rows that refer to a changed one.
+    private enum Action: String {
+        case deleted, changed
+
+        var obstacle: String { "rows that refer to it would be \(rawValue) too" }
+    }
+
+    /// Runs a statement after which foreign keys act on other rows, and undoes it all if there is an obstacle.
+    private func obstacle(
+        to sql: String, _ values: [ExactValue], _ action: Action, withOthers: Bool
+    ) throws -> String? {
         try writer.statement("SAVEPOINT storage_reversal").execute()
-        let obstacle = try obstacle(toDeleting: key, withOthers: withOthers)
+        let obstacle = try obstacleWithActions(to: sql, values, action, withOthers: withOthers)
         if obstacle != nil { try writer.statement("ROLLBACK TO storage_reversal").execute() }
         try writer.statement("RELEASE storage_reversal").execute()
         return obstacle
     }
 
-    /// Deletes a row, and returns why that has to be undone.
-    private func obstacle(toDeleting key: [ExactValue], withOthers: Bool) throws -> String? {
-        let sql = "DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))"
+    private func obstacleWithActions(
+        to sql: String, _ values: [ExactValue], _ action: Action, withOthers: Bool
+    ) throws -> String? {
         // Not by the events: rows of tables without history have none.
         let changes = writer.database.totalChanges
         do {
             if withOthers {
-                try run(sql, key)
+                try run(sql, values)
                 return nil
             }
-            try writer.database.withTriggerDepth(1) { try run(sql, key) }
-            return writer.database.totalChanges <= changes + 1 ? nil : Self.othersAreDeleted
+            try writer.database.withTriggerDepth(1) { try run(sql, values) }
+            return writer.database.totalChanges <= changes + 1 ? nil : action.obstacle
         } catch let error as StorageError where error.isTriggerDepth {
-            return Self.othersAreDeleted
+            return action.obstacle
         } catch let error as StorageError where error.code == .conflict {
-            return "a row that refers to it prevents this (\(error.message))"
+            return action == .deleted
+                ? "a row that refers to it prevents this (\(error.message))" : Self.conflict(error)
         }
     }
 
-    private static let othersAreDeleted = "rows that refer to it would be deleted too"
-
-    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
-        let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
-        guard !changed.isEmpty else { return }
-        try update(changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key)
+    /// Runs a statement after which foreign keys don't act on other rows.
+    private func obstacle(to sql: String, _ values: [ExactValue]) throws -> String? {
+        do {
+            try run(sql, values)
+            return nil
+        } catch let error as StorageError where error.code == .conflict {
+            return Self.conflict(error)
+        }
     }
 
-    /// Changes a row's key and other values. Rows that refer to it stay.
-    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
-        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
-        // The log records it as a delete and an insert; the latter is the row's last event.
-        try update(
-            keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
+    private static func conflict(_ error: StorageError) -> String {
+        "another row conflicts with it (\(error.message))"
     }
 
-    /// OR ABORT here and below, because otherwise a conflict clause of the schema could delete other rows, or skip this one.
-    private func update(
-        _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue]
-    ) throws {
-        let assignments = columns.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
-        let condition = RowLookup.condition(of: entity, from: assignments.count + 1)
-        try run(
-            "UPDATE OR ABORT \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)",
-            values + [.integer(position)] + key)
-    }
-
-    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
-        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
-        let names = (keys + others).map { quoted($0.stored) } + ["_position"]
-        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
-        try run(
-            "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
-            key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
+    private func followedColumns() throws -> Set<ExactText> {
+        if let followed { return followed }
+        // Without a list of columns a foreign key refers to the primary key. In a schema of many tables, most are passed over by text.
+        let select = try writer.statement(
+            """
+            SELECT coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1))
+            FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+            WHERE m.type = 'table' AND m.sql LIKE '%UPDATE%' AND f."table" = ? COLLATE NOCASE
+                AND f.on_update NOT IN ('NO ACTION', 'RESTRICT')
+            """)
+        defer { select.reset() }
+        select.bind(text: entity.stored, at: 1)
+        var names: Set<ExactText> = []
+        while try select.step() { names.insert(select.string(0).folded) }
+        followed = names
+        return names
     }
 
     private func run(_ sql: String, _ values: [ExactValue]) throws {
