@@ -80,4 +80,41 @@ extension RevertTests {
         #expect(try await texts(storage, "a.u", "a.p", "b.u", "c.u") == before)
         #expect(try await storage.verify().isSound)
     }
+
+    @Test(
+        "A row is replaced under those that refer to it, whatever conflicts elsewhere",
+        arguments: ["CASCADE", "SET NULL", "SET DEFAULT"], ConflictPolicy.allCases)
+    func replacedUnderReferences(action: String, policy: ConflictPolicy) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, x TEXT);
+            CREATE TABLE c(id INTEGER PRIMARY KEY, p INTEGER REFERENCES p(id) ON DELETE \(action));
+            CREATE TABLE r(id INTEGER PRIMARY KEY, x TEXT UNIQUE);
+            """, adopting: ["p", "c", "r"])
+        try await run(
+            """
+            INSERT INTO p(id, x) VALUES (1, 'old'); INSERT INTO c(id, p) VALUES (1, 1);
+            INSERT INTO r(id, x) VALUES (1, 'a'), (2, 'b');
+            """, storage)
+        let commit = try await run(
+            """
+            DELETE FROM c; REPLACE INTO p(id, x) VALUES (1, 'new');
+            UPDATE r SET x = 'c' WHERE id = 1; UPDATE r SET x = 'd' WHERE id = 2;
+            """, storage)
+        // One row has been deleted since, another one's value belongs to a third.
+        try await run(
+            """
+            INSERT INTO c(id, p) VALUES (2, 1); DELETE FROM r WHERE id = 1; INSERT INTO r(id, x) VALUES (3, 'b');
+            """, storage)
+        if policy == .abort {
+            await #expect(throws: StorageError.self) { try await storage.revert(commit) }
+        } else {
+            let report = try await storage.revert(commit, onConflict: policy)
+            #expect(Set(report.outcome.conflicts.map { [.text($0.table)] + $0.key }) == [["r", 1], ["r", 2]])
+        }
+        let expected = policy == .abort ? ["p1 new", "c2 1"] : ["p1 old", "c1 1", "c2 1"]
+        #expect(try await texts(storage, "p.x", "c.p") == expected)
+        #expect(try await texts(storage, "r.x") == ["r2 d", "r3 b"])
+        #expect(try await storage.verify().isSound)
+    }
 }

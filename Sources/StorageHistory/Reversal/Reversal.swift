@@ -81,13 +81,20 @@ package final class Reversal {
     private func revertWhole(_ positions: ClosedRange<Int64>) throws {
         try writer.statement("SAVEPOINT storage_reversal_whole").execute()
         try restart()
-        if try !revert(positions, continues: false), try !revertInOrder(positions) {
-            repeat {
-                try restart()
-                _ = try revert(positions, continues: true)
-            } while leaveHalfReverted()
-        }
+        if try !revert(positions, continues: false) { try revertAsFarAsPossible(positions) }
         try writer.statement("RELEASE storage_reversal_whole").execute()
+    }
+
+    /// Reverts what isn't blocked, and reports the rest as conflicts: without the actions of foreign keys if the references are valid
+    /// then, so that they change no rows because of an unrelated conflict.
+    private func revertAsFarAsPossible(_ positions: ClosedRange<Int64>) throws {
+        repeat {
+            if try revertInOrder(positions) { return }
+        } while leaveHalfReverted()
+        repeat {
+            try restart()
+            _ = try revert(positions, continues: true)
+        } while leaveHalfReverted()
     }
 
     private func restart() throws {
@@ -135,9 +142,10 @@ package final class Reversal {
     }
 
     /// Reverts the events exactly in their order, without the actions of foreign keys, which are among the events. So a key can
-    /// be deleted and inserted again, or be respelled, under the rows that refer to it.
+    /// be deleted and inserted again, or be respelled, under the rows that refer to it. What is blocked nevertheless is blocked by
+    /// rows that the events don't change: no other order helps.
     ///
-    /// - Returns: Whether there was no conflict, and every reference is valid.
+    /// - Returns: Whether no row is half reverted, and every reference is valid.
     private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
         try restart()
         isLast = true
@@ -148,7 +156,7 @@ package final class Reversal {
             try revert(NetRow(view, event: index))
         }
         let tables = rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored }
-        return try outcome.conflicts.isEmpty && writer.referencesAreSound(around: tables)
+        return try halfReverted.isEmpty && writer.referencesAreSound(around: tables)
     }
 
     private func forEachEvent(
