@@ -117,4 +117,37 @@ extension RevertTests {
         #expect(try await texts(storage, "r.x") == ["r2 d", "r3 b"])
         #expect(try await storage.verify().isSound)
     }
+
+    @Test("What a commit leaves as it was blocks no revert of the rest", arguments: ConflictPolicy.allCases)
+    func unchangedRowsThatOthersBlock(policy: ConflictPolicy) async throws {
+        let storage = try openTable("CREATE TABLE a(id INTEGER PRIMARY KEY, u UNIQUE, v UNIQUE)", adopting: ["a"])
+        try await run("INSERT INTO a(id, u, v) VALUES (3, 'c', 0), (4, 'd', 4)", storage)
+        // A row that comes and goes, one whose value comes back, and one of which another value changes.
+        let commit = try await run(
+            """
+            INSERT INTO a(id, u) VALUES (1, 'x'); DELETE FROM a WHERE id = 1; INSERT INTO a(id, u) VALUES (9, 'n');
+            UPDATE a SET u = 'y' WHERE id = 3; UPDATE a SET u = 'c' WHERE id = 3;
+            UPDATE a SET u = 'z', v = 5 WHERE id = 4; UPDATE a SET u = 'd' WHERE id = 4;
+            """, storage)
+        try await run("INSERT INTO a(id, u) VALUES (5, 'x'), (6, 'y'), (7, 'z')", storage)
+        let report = try await storage.revert(commit, onConflict: policy)
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.count == 2)
+        #expect(try await texts(storage, "a.u") == ["a3 c", "a4 d", "a5 x", "a6 y", "a7 z"])
+        #expect(try await texts(storage, "a.v").prefix(2) == ["a3 0", "a4 4"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("Undo passes a commit without a net change, whatever another row holds by then")
+    func undoPassesBlockedEmptyCommit() async throws {
+        let storage = try openTable("CREATE TABLE a(id INTEGER PRIMARY KEY, u UNIQUE)", adopting: ["a"])
+        try await run("INSERT INTO a(id, u) VALUES (1, 'p')", storage)
+        try await run("INSERT INTO a(id, u) VALUES (2, 'x')", storage)
+        try await run("DELETE FROM a WHERE id = 2", storage)
+        try await run("INSERT INTO a(id, u) VALUES (3, 'x'); DELETE FROM a WHERE id = 3", storage)
+        for expected in [["a1 p", "a2 x"], ["a1 p"], []] {
+            try await storage.undo()
+            #expect(try await texts(storage, "a.u") == expected)
+        }
+    }
 }

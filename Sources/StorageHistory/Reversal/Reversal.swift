@@ -27,7 +27,7 @@ package final class Reversal {
     /// they have changed since, or other rows block an earlier one of their events.
     private var wholeRows = RevertOutcome()
     /// Conflicts of rows with a blocked event, of which later events are reverted already.
-    private var halfReverted: [(row: BlockedCell, conflict: RevertConflict)] = []
+    private var halfReverted: [(row: RowAddress, conflict: RevertConflict)] = []
     /// The rows of several events.
     private var repeated = DuplicateRows()
     /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows: those of each row
@@ -90,11 +90,11 @@ package final class Reversal {
     private func revertAsFarAsPossible(_ positions: ClosedRange<Int64>) throws {
         repeat {
             if try revertInOrder(positions) { return }
-        } while leaveHalfReverted()
+        } while try leaveHalfReverted(positions)
         repeat {
             try restart()
             _ = try revert(positions, continues: true)
-        } while leaveHalfReverted()
+        } while try leaveHalfReverted(positions)
     }
 
     private func restart() throws {
@@ -104,16 +104,55 @@ package final class Reversal {
     }
 
     /// Decides that rows stay as they are whose revert ended between two events: that would leave a state that was never committed.
+    /// What the events together leave unchanged has nothing to revert, and so is no conflict.
     ///
     /// - Returns: Whether there are such rows, so that the rest must be reverted without them.
-    private func leaveHalfReverted() -> Bool {
-        // To abort, the first attempt's conflicts suffice.
-        guard policy != .abort, !halfReverted.isEmpty else { return false }
+    private func leaveHalfReverted(_ positions: ClosedRange<Int64>) throws -> Bool {
+        guard !halfReverted.isEmpty else { return false }
+        let unchanged = try unchangedCells(of: Set(halfReverted.map(\.row)), positions)
+        var isLeft = false
         for (row, conflict) in halfReverted {
-            untouched.insert(row)
-            wholeRows.add(conflict)
+            let cells = unchanged[row, default: []].subtracting(untouched)
+            if !cells.isEmpty {
+                untouched.formUnion(cells)
+            } else if policy != .abort {
+                untouched.insert(BlockedCell(row: row, column: 0))
+                wholeRows.add(conflict)
+            } else {
+                // To abort, the first attempt's conflicts suffice.
+                continue
+            }
+            isLeft = true
         }
-        return true
+        return isLeft
+    }
+
+    /// The cells of rows that the events together leave unchanged.
+    private func unchangedCells(
+        of rows: Set<RowAddress>, _ positions: ClosedRange<Int64>
+    ) throws -> [RowAddress: Set<BlockedCell>] {
+        var changes: [RowAddress: NetRow] = [:]
+        try forEachEvent(in: positions) { view, index in
+            let row = RowAddress(view, at: index)
+            guard rows.contains(row) else { return }
+            let change = NetRow(view, event: index)
+            changes[row] = changes[row]?.followed(by: change) ?? change
+        }
+        return try changes.compactMapValues { net in
+            guard net.existed == net.exists, let access = try access(to: net.row.entity) else { return nil }
+            let columns = comparedColumns(of: net, access)
+            let same = columns.filter { net.old.value(of: $0.id) == net.new.value(of: $0.id) }
+            if same.count == columns.count { return [BlockedCell(row: net.row, column: 0)] }
+            return net.isWhole ? nil : Set(same.map { BlockedCell(row: net.row, column: $0.id) })
+        }
+    }
+
+    /// The columns whose values a change of a row concerns, none of one that comes and goes.
+    private func comparedColumns(of net: NetRow, _ access: RowEditor) -> [CatalogColumn] {
+        access.columns.filter {
+            $0.keyOrdinal == 0 && net.new.value(of: $0.id) != nil && (!net.existed || net.old.value(of: $0.id) != nil)
+                && !$0.isStamp
+        }
     }
 
     /// Reverts the events with foreign keys enforced, and retries those that they block.
@@ -207,10 +246,7 @@ package final class Reversal {
             if !net.existed, current != nil { untouched.insert(row) }
             return
         }
-        let columns = access.columns.filter {
-            $0.keyOrdinal == 0 && net.new.value(of: $0.id) != nil && (!net.existed || net.old.value(of: $0.id) != nil)
-                && !$0.isStamp
-        }
+        let columns = comparedColumns(of: net, access)
         let same = columns.filter { net.existed && net.old.value(of: $0.id) == net.new.value(of: $0.id) }
         let changed = columns.filter { current?.value(of: $0.id) != net.new.value(of: $0.id) }
         if net.existed, same.count == columns.count {
@@ -342,9 +378,8 @@ package final class Reversal {
     private func blockOrWait(_ event: NetRow, because reason: String) {
         if isLast {
             if repeated.contains(event.row) {
-                let row = BlockedCell(row: event.row, column: 0)
                 let conflict = conflict(of: event, because: reason, in: nil, expected: nil, found: nil)
-                halfReverted.append((row, conflict))
+                halfReverted.append((event.row, conflict))
             }
             return block(event, because: reason)
         }
