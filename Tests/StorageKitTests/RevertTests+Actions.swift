@@ -150,4 +150,31 @@ extension RevertTests {
             #expect(try await texts(storage, "a.u") == expected)
         }
     }
+
+    @Test("Rows whose unique values have moved up are left out together")
+    func movedUniqueValues() async throws {
+        let storage = try openTable("CREATE TABLE a(id INTEGER PRIMARY KEY, u INTEGER UNIQUE)", adopting: ["a"])
+        try await run(
+            """
+            INSERT INTO a(id, u) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+            SELECT i, i FROM n
+            """, storage)
+        let commit = try await run(
+            "UPDATE a SET u = -u; UPDATE a SET u = -u + 1; DELETE FROM a WHERE id = 201", storage)
+        try await run("INSERT INTO a(id, u) VALUES (999, 1)", storage)
+        let before = try await texts(storage, "a.u")
+        let changed = try await changedRows(storage)
+        let report = try await storage.revert(commit, onConflict: .skip)
+        // Tried a few times, and not once for each row.
+        #expect(try await changedRows(storage) - changed < 10_000)
+        #expect(report.outcome.conflicts.count == 201)
+        #expect(report.outcome.count == 99)
+        #expect(try await Array(texts(storage, "a.u").prefix(200)) == Array(before.prefix(200)))
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// The number of rows that have been written, whether or not that was undone.
+    private func changedRows(_ storage: Storage) async throws -> Int64 {
+        try await storage.engine.withWriter { writer, _ in writer.database.totalChanges }
+    }
 }

@@ -41,6 +41,8 @@ package final class Reversal {
     private var isLast = false
     /// The number of events visited.
     private var events = 0
+    /// The number of captured events before those of the run.
+    private var start = 0
     private let skipsAnnotations: Bool
     private var first: Int64 = 1
     /// The entities as they were before the first event; loaded if a converted column needs them.
@@ -63,6 +65,7 @@ package final class Reversal {
     package func run(_ positions: ClosedRange<Int64>) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
+        start = writer.pendingEvents
         try findUntouched(positions)
         let conflicts = try writer.keepingReferences(policy) { rows in
             leftOut = Set(rows.map { BlockedCell(row: $0, column: 0) })
@@ -110,6 +113,7 @@ package final class Reversal {
     private func leaveHalfReverted(_ positions: ClosedRange<Int64>) throws -> Bool {
         guard !halfReverted.isEmpty else { return false }
         let unchanged = try unchangedCells(of: Set(halfReverted.map(\.row)), positions)
+        var left: [RowAddress] = []
         var isLeft = false
         for (row, conflict) in halfReverted {
             let cells = unchanged[row, default: []].subtracting(untouched)
@@ -118,13 +122,36 @@ package final class Reversal {
             } else if policy != .abort {
                 untouched.insert(BlockedCell(row: row, column: 0))
                 wholeRows.add(conflict)
+                left.append(row)
             } else {
                 // To abort, the first attempt's conflicts suffice.
                 continue
             }
             isLeft = true
         }
+        try leaveHolders(of: left)
         return isLeft
+    }
+
+    /// Decides that rows stay as they are too if they have got unique values of such rows by now.
+    private func leaveHolders(of rows: [RowAddress]) throws {
+        guard !rows.isEmpty else { return }
+        writer.database.setForeignKeysEnabled(false)
+        defer { writer.database.setForeignKeysEnabled(true) }
+        var values = UniqueValues(writer, changedFrom: start)
+        var left = rows
+        var next = 0
+        while next < left.count {
+            let row = left[next]
+            next += 1
+            guard let access = try access(to: row.entity) else { continue }
+            for holder in try values.putBack(row, access)
+            where untouched.insert(BlockedCell(row: holder.change.row, column: 0)).inserted {
+                wholeRows.add(
+                    conflict(of: holder.change, because: holder.reason, in: nil, expected: nil, found: nil))
+                left.append(holder.change.row)
+            }
+        }
     }
 
     /// The cells of rows that the events together leave unchanged.
