@@ -173,6 +173,35 @@ extension RevertTests {
         #expect(try await storage.verify().isSound)
     }
 
+    /// Longer than SQLite lets actions of foreign keys cause others.
+    @Test("To overwrite, a long chain is deleted row by row, the last one with a later row", arguments: [false, true])
+    func longChainUnderLaterRow(restores: Bool) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) ON DELETE CASCADE);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) ON DELETE CASCADE);
+            CREATE INDEX a_a ON a(a);
+            CREATE INDEX b_a ON b(a);
+            """, adopting: ["a", "b"])
+        let point = storage.head
+        let insertion = try await run(
+            """
+            PRAGMA defer_foreign_keys = ON;
+            INSERT INTO a(id, a) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+            SELECT i * 181 % 3001, nullif((i - 1) * 181 % 3001, 0) FROM n ORDER BY 1
+            """, storage)
+        try await run("INSERT INTO b(id, a) VALUES (7, 2820)", storage)
+        let changed = try await changedRows(storage)
+        let report =
+            try await restores
+            ? storage.engine.restore(["a"], to: .position(point), policy: .overwrite, metadata: CommitMetadata())
+            : storage.revert(insertion, onConflict: .overwrite)
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.deleted == 3_001)
+        #expect(try await changedRows(storage) - changed < 60_000)
+        #expect(try await storage.verify().isSound)
+    }
+
     /// The number of rows that have been written, whether or not that was undone.
     private func changedRows(_ storage: Storage) async throws -> Int64 {
         try await storage.engine.withWriter { writer, _ in writer.database.totalChanges }

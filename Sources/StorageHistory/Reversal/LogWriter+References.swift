@@ -44,31 +44,39 @@ extension LogWriter {
         return conflicts
     }
 
-    /// Orders rows so that those that refer to others come before them: then each can be deleted in its turn. Rows that refer to each
-    /// other, and those to which they refer, come last.
+    /// Orders rows so that those that refer to others come before them: then each can be deleted in its turn, and none with a long
+    /// chain of others. Of rows that refer to each other, one has to come before a row that refers to it.
     ///
     /// - Complexity: O(n log m) for n rows of tables with m rows.
     func referringFirst<Element>(_ elements: [Element], by row: (Element) -> RowAddress) throws -> [Element] {
         let rows = elements.map(row)
         let indices = Dictionary(rows.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var referred = [[Int]](repeating: [], count: rows.count)
-        var waiting = [Int](repeating: 0, count: rows.count)
         try forEachReference(among: rows) { constraint, referring, other in
             guard !constraint.hasNoAction, referring != other, let from = indices[referring], let to = indices[other]
             else { return }
             referred[from].append(to)
-            waiting[to] += 1
         }
-        var order = rows.indices.filter { waiting[$0] == 0 }
-        var next = 0
-        while next < order.count {
-            for index in referred[order[next]] {
-                waiting[index] -= 1
-                if waiting[index] == 0 { order.append(index) }
+        // Depth first: a row is done after all those to which it refers, so the last one that is done comes first.
+        var done: [Int] = []
+        var isVisited = [Bool](repeating: false, count: rows.count)
+        for start in rows.indices.reversed() where !isVisited[start] {
+            isVisited[start] = true
+            var path = [(index: start, next: 0)]
+            while let (index, next) = path.last {
+                guard next < referred[index].count else {
+                    done.append(index)
+                    path.removeLast()
+                    continue
+                }
+                path[path.count - 1].next += 1
+                let other = referred[index][next]
+                guard !isVisited[other] else { continue }
+                isVisited[other] = true
+                path.append((other, 0))
             }
-            next += 1
         }
-        return (order + rows.indices.filter { waiting[$0] > 0 }).map { elements[$0] }
+        return done.reversed().map { elements[$0] }
     }
 
     /// Calls `body` with each reference from one of some rows to one of them.

@@ -181,7 +181,7 @@ package final class Restoration {
         guard !blocked.isEmpty else { return }
         let waiting = blocked
         let isDone = try keepingIfTrue {
-            for row in waiting {
+            for row in try writer.referringFirst(waiting, by: \.row) {
                 let access = try access(to: row.entity)
                 guard try access.row(row.key) != nil else { continue }
                 guard try access.delete(row.key, withOthers: policy == .overwrite) == nil else { return false }
@@ -244,7 +244,8 @@ package final class Restoration {
 
     /// Deletes rows under which others were: most of those are gone by now, because they are deleted as well.
     private func deleteRefusedRows(withOthers: Bool) throws {
-        var isSlow = false
+        // With others, each would be deleted with all of a chain of rows below it, and in vain where that is too long.
+        var isSlow = withOthers
         while !refused.isEmpty {
             // The last first: a row mostly comes before those that refer to it.
             let reversed = Array(refused.reversed())
@@ -259,7 +260,7 @@ package final class Restoration {
                 refused.reverse()
                 return
             }
-            isSlow = refused.count > waiting.count / 2
+            isSlow = withOthers || refused.count > waiting.count / 2
         }
     }
 

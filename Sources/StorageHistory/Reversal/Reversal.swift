@@ -196,7 +196,7 @@ package final class Reversal {
             // The last row first: it mostly waits for one that came after it. In the other order each round would revert only one
             // row of a chain.
             let reversed = Array(waiting.reversed())
-            let round = try isSlow ? writer.referringFirst(reversed, by: \.[0].row) : reversed
+            let round = try isSlow || deletesOthers ? writer.referringFirst(reversed, by: \.[0].row) : reversed
             (waiting, waitingRows) = ([], [:])
             for event in round.joined() { try revert(event) }
             isSlow = waiting.count > round.count / 2
