@@ -173,6 +173,32 @@ extension RevertTests {
         #expect(try await storage.verify().isSound)
     }
 
+    @Test("Rows of a table without history stay", arguments: ["CASCADE", "SET NULL"], ConflictPolicy.allCases)
+    func rowsWithoutHistory(action: String, policy: ConflictPolicy) async throws {
+        for restores in [false, true] {
+            let storage = try openTable(
+                """
+                CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT);
+                CREATE TABLE n(id INTEGER PRIMARY KEY, u INTEGER REFERENCES a(id) ON DELETE \(action));
+                """, adopting: ["a"])
+            let point = storage.head
+            let insertion = try await run(
+                "INSERT INTO a(id) VALUES (1), (2); INSERT INTO n(id, u) VALUES (7, 1)", storage)
+            let reason =
+                policy == .overwrite
+                ? "rows of a table without history would be deleted or changed too"
+                : "rows that refer to it would be deleted too"
+            try await expectConflict("a/1", because: reason, in: storage, with: policy) { isDryRun in
+                guard restores else {
+                    return try await storage.revert(insertion, onConflict: policy, isDryRun: isDryRun)
+                }
+                return try await storage.engine.restore(
+                    [], to: .position(point), policy: policy, metadata: CommitMetadata(), isDryRun: isDryRun)
+            }
+            #expect(try await texts(storage, "n.u") == ["n7 1"])
+        }
+    }
+
     /// Longer than SQLite lets actions of foreign keys cause others.
     @Test("To overwrite, a long chain is deleted row by row, the last one with a later row", arguments: [false, true])
     func longChainUnderLaterRow(restores: Bool) async throws {

@@ -20,7 +20,7 @@ extension RevertTests {
     }
 
     /// Tries a reversal of two rows, of which one can't be reverted: first as a dry run, which foretells the outcome.
-    private func expectConflict(
+    func expectConflict(
         _ row: String, because reason: String, in storage: Storage, with policy: ConflictPolicy,
         _ revert: (_ isDryRun: Bool) async throws -> RevertReport
     ) async throws {

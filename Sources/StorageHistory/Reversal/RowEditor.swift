@@ -40,7 +40,8 @@ final class RowEditor {
 
     /// Deletes a row.
     ///
-    /// - Parameter withOthers: Whether rows that foreign keys delete or change with it may be changed too.
+    /// - Parameter withOthers: Whether rows that foreign keys delete or change with it may be changed too, except in tables without
+    ///   history.
     /// - Returns: Why the row and all others stay; nil if it was deleted. A later try may succeed, once rows that refer to it are
     ///   gone.
     /// - Complexity: O(n) in the rows that refer to it; if others must stay, without those that refer to them in turn.
@@ -51,7 +52,7 @@ final class RowEditor {
 
     /// Changes values of a row.
     ///
-    /// - Parameter withOthers: Whether rows that foreign keys change with it may be changed too.
+    /// - Parameter withOthers: Whether rows that foreign keys change with it may be changed too, except in tables without history.
     /// - Returns: Why the row and all others stay; nil if it was changed.
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], withOthers: Bool) throws -> String? {
         let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
@@ -124,8 +125,11 @@ final class RowEditor {
         let changes = writer.database.totalChanges
         do {
             if withOthers {
+                let unrecorded = writer.pendingUnrecordedChanges
                 try run(sql, values)
-                return nil
+                // Nothing could bring those back.
+                return writer.pendingUnrecordedChanges == unrecorded
+                    ? nil : "rows of a table without history would be deleted or changed too"
             }
             try writer.database.withTriggerDepth(1) { try run(sql, values) }
             return writer.database.totalChanges <= changes + 1 ? nil : action.obstacle
