@@ -254,7 +254,8 @@ package final class Restoration {
                 guard let reason = try access(to: row.entity).delete(row.key, withOthers: withOthers) else {
                     return nil
                 }
-                return WaitingRow(entity: row.entity, key: row.key, reason: reason)
+                // Where others may be changed and it stays nevertheless, that reason is the last one.
+                return withOthers ? WaitingRow(entity: row.entity, key: row.key, reason: reason) : row
             }
             guard refused.count < waiting.count else {
                 refused.reverse()
