@@ -59,7 +59,9 @@ package final class Restoration {
                 try replaceTogether(from: source)
                 if policy == .overwrite {
                     try deleteWithOthers(entities, key: key, from: source)
+                    try replaceTogether(from: source)
                     try changeWithOthers(entities, key: key, from: source)
+                    try replaceTogether(from: source)
                 }
                 try reinsertWithOthers(of: entities, key: key, from: source)
                 reportConflicts()
@@ -116,7 +118,8 @@ package final class Restoration {
         repeat {
             count = blocked.count + refused.count
             try deleteRefusedRows(withOthers: false)
-            try restoreAgain(blocked, from: source)
+            // The last first: in a row of values that have moved by one, each waits for the one after it.
+            try restoreAgain(blocked.reversed(), from: source)
         } while blocked.count + refused.count < count
     }
 
@@ -125,18 +128,26 @@ package final class Restoration {
     private func replaceTogether(from source: Connection) throws {
         // Together first: a row that is to be deleted may hold the unique value of one that is to be restored, and others refer to it.
         if !blocked.isEmpty, !refused.isEmpty { try replaceIfSound(blocked, deleting: refused, from: source) }
-        if !blocked.isEmpty {
-            try replaceIfSound(blocked, deleting: [], from: source)
-            try retry(from: source)
+        if !blocked.isEmpty { try replaceIfSound(blocked, deleting: [], from: source) }
+        // Those that only exchange their unique values don't depend on references to others.
+        let exchanged = blocked.filter { $0.reason != RowEditor.othersAreChanged }
+        if !exchanged.isEmpty, exchanged.count < blocked.count {
+            try replaceIfSound(exchanged, deleting: [], from: source)
         }
+        if !blocked.isEmpty || !refused.isEmpty { try retry(from: source) }
         if !refused.isEmpty { try replaceIfSound([], deleting: refused, from: source) }
     }
 
+    /// - Parameters:
+    ///   - inserts: Some of the blocked rows.
+    ///   - deletes: The refused rows, or none.
     private func replaceIfSound(
         _ inserts: [WaitingRow], deleting deletes: [WaitingRow], from source: Connection
     ) throws {
+        let waiting = blocked
         let isSound = try keepingIfTrue { try replace(inserts, deleting: deletes, from: source) }
-        if !inserts.isEmpty { blocked = isSound ? [] : inserts }
+        let done = isSound ? Set(inserts.map(\.row)) : []
+        blocked = waiting.filter { !done.contains($0.row) }
         if isSound, !deletes.isEmpty { refused = [] }
     }
 
@@ -254,7 +265,7 @@ package final class Restoration {
                 guard let reason = try access(to: row.entity).delete(row.key, withOthers: withOthers) else {
                     return nil
                 }
-                // Where others may be changed and it stays nevertheless, that reason is the last one.
+                // An attempt that may delete others says more.
                 return withOthers ? WaitingRow(entity: row.entity, key: row.key, reason: reason) : row
             }
             guard refused.count < waiting.count else {

@@ -39,6 +39,8 @@ package final class Reversal {
     private var deletesOthers = false
     /// Whether no further progress is possible.
     private var isLast = false
+    /// Whether foreign keys act on other rows.
+    private var hasActions = true
     /// The number of events visited.
     private var events = 0
     /// The number of captured events before those of the run.
@@ -91,9 +93,12 @@ package final class Reversal {
     /// Reverts what isn't blocked, and reports the rest as conflicts: without the actions of foreign keys if the references are valid
     /// then, so that they change no rows because of an unrelated conflict.
     private func revertAsFarAsPossible(_ positions: ClosedRange<Int64>) throws {
+        let (untouched, wholeRows) = (untouched, wholeRows)
         repeat {
             if try revertInOrder(positions) { return }
         } while try leaveHalfReverted(positions)
+        // What blocked a row then may be deleted or changed by an action now.
+        (self.untouched, self.wholeRows) = (untouched, wholeRows)
         repeat {
             try restart()
             _ = try revert(positions, continues: true)
@@ -202,25 +207,24 @@ package final class Reversal {
             isSlow = waiting.count > round.count / 2
             guard waiting.joined().count == round.joined().count else { continue }
             if !continues { return false }
-            if policy == .overwrite, !deletesOthers { deletesOthers = true } else { isLast = true }
+            if policy == .overwrite, hasActions, !deletesOthers { deletesOthers = true } else { isLast = true }
         }
         return true
     }
 
-    /// Reverts the events exactly in their order, without the actions of foreign keys, which are among the events. So a key can
-    /// be deleted and inserted again, or be respelled, under the rows that refer to it. What is blocked nevertheless is blocked by
-    /// rows that the events don't change: no other order helps.
+    /// Reverts the events in their order, without the actions of foreign keys, which are among the events. So a key can be deleted
+    /// and inserted again, or be respelled, under the rows that refer to it.
     ///
     /// - Returns: Whether no row is half reverted, and every reference is valid.
     private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
         try restart()
-        isLast = true
+        hasActions = false
         writer.database.setForeignKeysEnabled(false)
-        defer { writer.database.setForeignKeysEnabled(true) }
-        try forEachEvent(in: positions, descending: true) { view, index in
-            events += 1
-            try revert(NetRow(view, event: index))
+        defer {
+            writer.database.setForeignKeysEnabled(true)
+            hasActions = true
         }
+        _ = try revert(positions, continues: true)
         let tables = rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored }
         return try halfReverted.isEmpty && writer.referencesAreSound(around: tables)
     }

@@ -107,6 +107,9 @@ final class RowEditor {
         var obstacle: String { "rows that refer to it would be \(rawValue) too" }
     }
 
+    /// Why a row can't be changed to which others refer.
+    static var othersAreChanged: String { Action.changed.obstacle }
+
     /// Runs a statement after which foreign keys act on other rows, and undoes it all if there is an obstacle.
     private func obstacle(
         to sql: String, _ values: [ExactValue], _ action: Action, withOthers: Bool

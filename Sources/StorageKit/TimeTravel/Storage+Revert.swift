@@ -99,7 +99,10 @@ extension Storage {
             policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Restores every entity to its state at a point.
+    /// Restores every entity to its state at a point, and overwrites what has changed since.
+    ///
+    /// Rows that can't be restored stay as they are, for example because rows of a table without history refer to them: see
+    /// `outcome.conflicts` of the report.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log; also as ``Storage`` says.
     @discardableResult
