@@ -86,18 +86,68 @@ import Testing
         try await engine.close()
     }
 
+    /// The log has several such keys, of which the table can have only one at a time.
+    @Test(
+        "Windows agree with events about keys that the table treats as equal",
+        arguments: TestSettings.seeds(4, from: 27_000))
+    func equalKeys(seed: UInt64) async throws {
+        let others = "v, _position INTEGER NOT NULL DEFAULT 0)"
+        let tables = [
+            ("names", "(id TEXT PRIMARY KEY COLLATE NOCASE, \(others)", ["'work'", "'Work'", "'WORK'", "'a'", "'A'"]),
+            ("numbers", "(id PRIMARY KEY, \(others)", ["1", "1.0", "2", "2.0", "'1'"]),
+        ]
+        let engine = try TestStore.inMemory()
+        for (name, columns, _) in tables { try await engine.adopt(name, "CREATE TABLE \(name)\(columns)") }
+        var random = SplitMix64(seed: seed)
+        for round in 0..<200 {
+            let (name, _, keys) = tables[random.below(tables.count)]
+            let (one, other) = (keys[random.below(keys.count)], keys[random.below(keys.count)])
+            switch random.below(5) {
+            case 0: try await engine.commit("DELETE FROM \(name) WHERE id = \(one)")
+            case 1: try await engine.commit("INSERT OR IGNORE INTO \(name)(id, v) VALUES (\(one), \(round))")
+            default: try await engine.commit("UPDATE OR IGNORE \(name) SET id = \(other) WHERE id = \(one)")
+            }
+        }
+        try await engine.withWriter { writer, _ in
+            let head = Int(try LogReader(writer.database).head().position)
+            for (name, columns, _) in tables {
+                let entity = try #require(writer.catalog.entity(named: name))
+                for memory in [1, 300, 1_000, 1 << 20] {
+                    for position in [head, 1 + random.below(head)].map(Int64.init) {
+                        let byEvents = try Self.dump(of: entity, in: writer.database) {
+                            try $0.applyEvents(through: position)
+                        }
+                        let byWindows = try Self.dump(of: entity, columns: columns, in: writer.database) {
+                            try $0.applyWindows(through: position, memory: memory)
+                        }
+                        #expect(byWindows == byEvents, "seed \(seed), \(name) @\(position), \(memory) bytes")
+                    }
+                }
+            }
+        }
+        try await engine.close()
+    }
+
     /// The table and the tombstones that `fill` leaves.
+    ///
+    /// - Parameter columns: Those of a table that compares keys as the store's own does.
     private static func dump(
-        of entity: CatalogEntity, in source: Connection, _ fill: (TableReplay) throws -> Void
+        of entity: CatalogEntity, columns definition: String? = nil, in source: Connection,
+        _ fill: (TableReplay) throws -> Void
     ) throws -> [[StorageValue]] {
         let scratch = try ScratchTables()
-        try fill(TableReplay(target: scratch.target(for: entity), database: scratch.database, source: source))
-        let columns = entity.live.map(ScratchTables.name) + ["_position"]
-        let keys = entity.key.map(ScratchTables.name).joined(separator: ", ")
+        var target = try scratch.target(for: entity)
+        if let definition {
+            try PreparedStatement(scratch.database, "CREATE TABLE strict\(definition)").execute()
+            target = Fold.Target(
+                entity: entity, table: "strict", column: { quoted($0.stored) }, tombstones: target.tombstones)
+        }
+        try fill(TableReplay(target: target, database: scratch.database, source: source))
+        let columns = entity.live.map(target.column) + ["_position"]
+        let keys = entity.key.map { "\(target.column($0)) COLLATE BINARY" }.joined(separator: ", ")
         let list = columns.joined(separator: ", ")
         return try rows(
-            "SELECT \(list) FROM \(ScratchTables.table(of: entity)) ORDER BY \(keys)", count: columns.count,
-            in: scratch.database)
+            "SELECT \(list) FROM \(target.table) ORDER BY \(keys)", count: columns.count, in: scratch.database)
             + rows("SELECT key, position FROM tombstone ORDER BY key", count: 2, in: scratch.database)
     }
 

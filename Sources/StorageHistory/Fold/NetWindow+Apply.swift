@@ -34,7 +34,8 @@ extension NetWindow {
         _ table: Int, to target: Fold.Target, in database: Connection, check: () throws -> Void = {}
     ) throws {
         try withContents { contents in
-            let writer = try NetWindowWriter(of: tables[table], in: contents, to: target, in: database)
+            let writer = try NetWindowWriter(
+                of: tables[table], in: contents, to: target, in: database, isFirst: first == 1)
             // Deletes come first, to make room for inserts.
             for indices in [tables[table].gone, tables[table].present] {
                 for (count, index) in indices.enumerated() {

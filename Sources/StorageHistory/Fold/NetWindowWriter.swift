@@ -17,6 +17,8 @@ final class NetWindowWriter {
     private let columns: String
     private let condition: String
     private let delete: PreparedStatement
+    /// Deletes a row that another program had deleted; nil if the table has no rows from before.
+    private let deleteForgotten: PreparedStatement?
     /// nil if the last positions of deleted rows aren't needed.
     private let putTombstone: PreparedStatement?
     private let takeTombstone: PreparedStatement?
@@ -30,8 +32,10 @@ final class NetWindowWriter {
     /// per statement save nothing more.
     private static let insertedRows = 32
 
+    /// - Parameter isFirst: Whether nothing is in the table yet.
     init(
-        of table: NetWindow.Table, in contents: NetWindow.Contents, to target: Fold.Target, in database: Connection
+        of table: NetWindow.Table, in contents: NetWindow.Contents, to target: Fold.Target, in database: Connection,
+        isFirst: Bool
     ) throws {
         self.table = table
         self.contents = contents
@@ -43,6 +47,10 @@ final class NetWindowWriter {
         columns = ((table.key + table.columns).map(target.column) + ["_position"]).joined(separator: ", ")
         condition = target.keyCondition
         delete = try PreparedStatement(database, "DELETE FROM \(target.table) WHERE \(condition)")
+        // Another row may have a key that the table treats as equal.
+        let exactCondition = RowLookup.condition(of: target.entity, name: target.column)
+        deleteForgotten =
+            isFirst ? nil : try PreparedStatement(database, "DELETE FROM \(target.table) WHERE \(exactCondition)")
         putTombstone = try target.tombstones.map {
             try PreparedStatement(
                 database, "INSERT OR REPLACE INTO \($0)(entity, key, position) VALUES (?1, ?2, ?3)")
@@ -65,10 +73,10 @@ final class NetWindowWriter {
                 bindKey(of: row, to: delete, at: 1)
                 try delete.execute()
                 try checkChange(delete, row)
-            } else if !row.wasDeleted {
+            } else if !row.wasDeleted, let deleteForgotten {
                 // If another program had deleted the row, the table still has it.
-                bindKey(of: row, to: delete, at: 1)
-                try delete.execute()
+                bindKey(of: row, to: deleteForgotten, at: 1)
+                try deleteForgotten.execute()
             }
             if let putTombstone { try run(putTombstone, of: row, at: row.position) }
         }

@@ -18,10 +18,14 @@ package struct RowLookup {
     /// An SQL condition for the row with the bound key, and for no other row in the log, even if the table treats two keys as
     /// equal.
     ///
-    /// - Parameter first: The number of the first parameter.
-    package static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
+    /// - Parameters:
+    ///   - first: The number of the first parameter.
+    ///   - name: The name of a column in the table, as an SQL identifier.
+    package static func condition(
+        of entity: CatalogEntity, from first: Int = 1, name: (CatalogColumn) -> String = { quoted($0.stored) }
+    ) -> String {
         entity.key.enumerated().map { index, column in
-            let (name, value) = (quoted(column.stored), "?\(first + index)")
+            let (name, value) = (name(column), "?\(first + index)")
             var terms = ["\(name) IS \(value)"]
             if column.collation != CatalogColumn.binary { terms.append("\(name) COLLATE BINARY IS \(value)") }
             // 1 and 1.0 are different values in a column without conversions.
