@@ -54,6 +54,19 @@ struct DoctorTests {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: ["doctor"] + arguments), store: path)
     }
 
+    @Test("A deep check warns of a row that another program had deleted before it was saved again")
+    func foreignDelete() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        try meddle(path, "DELETE FROM articles WHERE id = 3500")
+        let storage = try open(path)
+        try await storage.save(Article(id: 3500, title: "again"))
+        try await storage.close()
+        let outcome = try ToolProcess.run(["doctor", "--deep"], store: path)
+        #expect(outcome.output.contains("another program had deleted it"))
+        #expect(outcome.output.contains("storagekit rebuild articles"))
+    }
+
     @Test("A sound store is called sound")
     func soundStore() async throws {
         let store = try await SampleStore()

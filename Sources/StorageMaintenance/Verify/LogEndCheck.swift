@@ -20,9 +20,9 @@ package enum LogEndCheck {
         for entity in catalog.live { try checkLastRow(of: entity, head: head.position, database) }
         var (rowsLeft, batchesLeft) = (rows, batches)
         var followed: Set<Int64> = []
-        var seen: Set<RowAddress> = []
+        var begun: Set<RowAddress> = []
         try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
-            for (row, position) in lastEvents(of: batch, catalog, followed: &followed, seen: &seen).prefix(rowsLeft) {
+            for (row, position) in lastEvents(of: batch, catalog, followed: &followed, begun: &begun).prefix(rowsLeft) {
                 rowsLeft -= 1
                 let found = try reader.lastPosition(of: row.key, in: row.entity)
                 guard found == position else { throw StorageError.tableBehind(row.entity, at: found, log: position) }
@@ -53,9 +53,9 @@ package enum LogEndCheck {
     ///
     /// - Parameters:
     ///   - followed: The events that later ones refer to.
-    ///   - seen: The rows of later events: to the last event of a row that another program had deleted, its insert doesn't refer.
+    ///   - begun: The rows that a later insert begins, which refers to no event: another program had deleted them.
     private static func lastEvents(
-        of batch: EventBatch, _ catalog: Catalog, followed: inout Set<Int64>, seen: inout Set<RowAddress>
+        of batch: EventBatch, _ catalog: Catalog, followed: inout Set<Int64>, begun: inout Set<RowAddress>
     ) -> [(row: Row, position: Int64)] {
         batch.withView { view in
             var last: [(Row, Int64)] = []
@@ -63,9 +63,12 @@ package enum LogEndCheck {
                 let position = batch.header.first + Int64(index)
                 followed.insert(view.events[index].previous)
                 let shape = view.shape(of: index)
-                guard !followed.contains(position), last.count < rows, let entity = catalog.entity(id: shape.entity),
+                guard last.count < rows else { break }
+                let begins = shape.isInsert && view.events[index].previous == 0
+                defer { if begins { begun.insert(RowAddress(view, at: index)) } }
+                guard !followed.contains(position), let entity = catalog.entity(id: shape.entity),
                     !entity.isDropped, entity.key.count == Int(shape.key_count),
-                    seen.insert(RowAddress(view, at: index)).inserted
+                    !begun.contains(RowAddress(view, at: index))
                 else { continue }
                 last.append(((entity, entity.key.indices.map { view.value(view.key(of: index)[$0]) }), position))
             }

@@ -101,6 +101,8 @@ extension Verifier {
         var digests = try DigestChainCheck(database)
         let rows = try PreparedStatement(
             database, "SELECT position, last, sealed, digest FROM storage_log ORDER BY position")
+        // The check of the indexes reports an error.
+        let searched = Set((try? FullTextIndex.load(database).map(\.entity)) ?? [])
         let head = try readHead(reader)
         report.requested = head.position > 0 ? 1...head.position : nil
         while try rows.step() {
@@ -120,7 +122,13 @@ extension Verifier {
                     var replaced: [Fold.Replacement] = []
                     try fold.apply(batch, report: { found.append(($0, $1)) }, replaced: { replaced.append($0) })
                     for (position, message) in found { report.add("event", position: position, message) }
-                    for row in replaced { report.warn(of: row, in: catalog) }
+                    for row in replaced {
+                        if CatalogEntity.isReserved(row.entity) {
+                            report.add("event", position: row.position, "inserts a row that already exists")
+                        } else {
+                            report.warn(of: row, in: catalog, isSearched: searched.contains(row.entity))
+                        }
+                    }
                 }
                 try walk.collectKeys(of: batch, remember: rememberKey, extend: extendKey)
             } catch let error as StorageError where !error.isOfTheMachine {

@@ -55,13 +55,25 @@ public struct VerifyReport: Sendable {
     }
 
     /// Warns of an insert of a row that the log still had.
-    mutating func warn(of row: Fold.Replacement, in catalog: Catalog) {
-        guard warnings.count < Self.findingLimit else { return }
+    ///
+    /// - Parameter isSearched: Whether its table has a full-text index: it may still find the words of the deleted row.
+    mutating func warn(of row: Fold.Replacement, in catalog: Catalog, isSearched: Bool) {
+        let rows = warnings.count { $0.kind == "event" }
+        guard rows <= Self.findingLimit else { return }
+        guard rows < Self.findingLimit else {
+            let message = "and more: other programs had deleted more such rows than are listed"
+            return warnings.append(Finding(kind: "event", position: nil, table: nil, message: message))
+        }
+        let table = catalog.entity(id: row.entity)?.name
+        let advice =
+            isSearched
+            ? "The full-text index may have kept the deleted words. To make it again: storagekit rebuild \(table ?? "")"
+            : "Nothing needs to be done"
         warnings.append(
             Finding(
-                kind: "event", position: row.position, table: catalog.entity(id: row.entity)?.name,
+                kind: "event", position: row.position, table: table,
                 message:
-                    "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. Nothing needs to be done; to refuse such programs: storagekit guard"
+                    "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. \(advice); to refuse such programs: storagekit guard"
             ))
     }
 }

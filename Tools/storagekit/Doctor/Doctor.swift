@@ -283,7 +283,11 @@ extension Doctor {
     private func verify() throws -> [Checkup] {
         var verifier = Verifier(database) { progress(Int($0), Int($1)) }
         let report = try verifier.run()
+        let warnings = report.warnings.map {
+            Checkup.warning("verify", "\($0)", remedy: "storagekit verify -s \(quotedPath)")
+        }
         guard !report.isSound else {
+            guard warnings.isEmpty else { return warnings }
             return [
                 .ok(
                     "verify",
@@ -310,9 +314,9 @@ extension Doctor {
         // If a rebuild would lose what was added to a table, the check of the schema says what to do first.
         let repair = try isDerived ? rebuild(tables) : nil
         let isOfLog = report.findings.contains { ["log", "event"].contains($0.kind) }
-        return report.findings.prefix(5).map { finding in
+        let damage = report.findings.prefix(5).map { finding in
             if isOfLog {
-                return .damaged("verify", "\(finding)", remedy: "storagekit verify -s \(quotedPath)")
+                return Checkup.damaged("verify", "\(finding)", remedy: "storagekit verify -s \(quotedPath)")
             }
             return .failed(
                 "verify", "\(finding)",
@@ -320,6 +324,7 @@ extension Doctor {
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
                 repair: repair)
         }
+        return damage + warnings
     }
 
     /// The entity with an index that doesn't fit its table, if that is what SQLite's check has found: a rebuild creates the index
