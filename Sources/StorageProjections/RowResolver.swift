@@ -39,6 +39,11 @@ final class RowResolver {
         let after: [NetRow.Cell]?
         if net.existed, let known = try cache?.row(first.row, at: first.previous) {
             (before, after) = (known, net.after(known))
+        } else if !net.existed, first.previous == 0,
+            let replaced = try cache?.row(first.row, before: first.position)
+        {
+            // Another program had deleted the row, without an event: whoever follows the log still has it.
+            (before, after) = (replaced, net.after())
         } else if net.isWhole {
             (before, after) = (net.before(), net.after())
         } else {
@@ -61,7 +66,8 @@ final class RowResolver {
             let before = row
             row = event.change.after(before)
             return RowEvent(
-                event, operation: event.operation, change: NetRow(whole: before, to: row, of: event.row))
+                event, operation: before != nil && row != nil ? .update : event.operation,
+                change: NetRow(whole: before, to: row, of: event.row))
         }
     }
 

@@ -26,10 +26,19 @@ final class RowStateCache {
 
     /// The row after the event at a position, its cells by ascending column; nil if that state isn't cached.
     func row(_ row: RowAddress, at position: Int64) throws -> [NetRow.Cell]? {
+        try self.row(row) { $0 == position }
+    }
+
+    /// The row before a position, as far as events of it have been read.
+    func row(_ row: RowAddress, before position: Int64) throws -> [NetRow.Cell]? {
+        try self.row(row) { $0 < position }
+    }
+
+    private func row(_ row: RowAddress, where isWanted: (Int64) -> Bool) throws -> [NetRow.Cell]? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)
         defer { select.reset() }
-        guard try select.step(), select.integer(0) == 0, select.integer(1) == position else { return nil }
+        guard try select.step(), select.integer(0) == 0, isWanted(select.integer(1)) else { return nil }
         var cells: [NetRow.Cell] = []
         while try select.step() {
             cells.append(

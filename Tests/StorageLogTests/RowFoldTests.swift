@@ -1,4 +1,5 @@
 import CSQLite
+import GRDB
 import SchemaTestSupport
 import StorageCore
 import TestSupport
@@ -46,6 +47,52 @@ import Testing
                 return true
             }
             #expect(compared > 100)
+        }
+        try await engine.close()
+    }
+
+    @Test("A row that another program had deleted is updated by its next insert, and listed once")
+    func insertAfterForeignDelete() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try StorageEngine.open(path: folder.path(), configuration: TestStore.configuration())
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'first'), (2, 'first')")
+        let foreign = try DatabaseQueue(path: folder.path())
+        try await foreign.write { try $0.execute(sql: "DELETE FROM t") }
+        try foreign.close()
+        try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'second'), (2, 'second')")
+        try await engine.commit("DELETE FROM t WHERE id = 2")
+        try await engine.withWriter { writer, _ in
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            let reader = LogReader(writer.database)
+            let wholeRows = try WholeRowReader(writer.database, catalog: writer.catalog)
+            var steps: [String] = []
+            try reader.forEachBatch(in: 1...reader.head().position) { batch in
+                for index in 0..<batch.count {
+                    guard let event = try wholeRows.event(batch, at: index, commit: batch.commit(ofEvent: index)),
+                        event.row.entity == entity.id
+                    else { continue }
+                    let values = [event.change.before(), event.change.after()].map { $0?.first?.value.value ?? .null }
+                    steps.append("\(event.operation) \(event.key) \(values)")
+                }
+                return true
+            }
+            func step(_ operation: StorageEvent.Operation, _ id: Int64, _ old: String?, _ new: String?) -> String {
+                let values = [old, new].map { $0.map(StorageValue.text) ?? .null }
+                return "\(operation) \([StorageValue.integer(id)]) \(values)"
+            }
+            #expect(
+                steps == [
+                    step(.insert, 1, nil, "first"), step(.insert, 2, nil, "first"), step(.update, 1, "first", "second"),
+                    step(.update, 2, "first", "second"), step(.delete, 2, "second", nil),
+                ])
+            var last: [Int64] = []
+            let head = try reader.head().position
+            try reader.forEachLastEvent(of: entity.id, at: head) { batch, index in
+                last.append(batch.header.first + Int64(index))
+                return true
+            }
+            #expect(last == [head - 2])
         }
         try await engine.close()
     }

@@ -5,13 +5,15 @@ extension LogReader {
     /// Calls `body` with the last event of each row of an entity that existed after a position, newest first, until it returns
     /// false.
     ///
-    /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, so one bit for each
-    /// position is enough memory.
+    /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, and no later insert
+    /// has begun the row anew, because another program had deleted it. The memory is one bit for each position, and the keys of
+    /// the rows whose inserts are read.
     package func forEachLastEvent(
         of entity: UInt32, at position: Int64, _ body: (EventBatch, Int) throws -> Bool
     ) throws {
         guard position > 0 else { return }
         var followed = PositionSet(through: position)
+        var begun: Set<RowAddress> = []
         try forEachBatch(
             in: 1...position, descending: true, where: { $0.entities.contains(entity) }
         ) { batch in
@@ -22,7 +24,10 @@ extension LogReader {
                     guard shape.entity == entity, eventPosition <= position else { continue }
                     let previous = view.events[index].previous
                     if previous > 0, previous < eventPosition { followed.insert(previous) }
-                    guard !followed.contains(eventPosition), !shape.isDelete else { continue }
+                    defer { if shape.isInsert, previous == 0 { begun.insert(RowAddress(view, at: index)) } }
+                    guard !followed.contains(eventPosition), !shape.isDelete,
+                        !begun.contains(RowAddress(view, at: index))
+                    else { continue }
                     if try !body(batch, index) { return false }
                 }
                 return true

@@ -48,6 +48,8 @@ package struct PointRestore: Sendable {
     }
 
     /// How many rows each table held: what was inserted without what was deleted.
+    ///
+    /// A row that another program had deleted, without an event, counts again when it is inserted again.
     private func rows(at position: Int64, _ database: Connection) throws -> [String: Int64] {
         var counts: [UInt32: Int64] = [:]
         if position > 0 {
