@@ -81,11 +81,11 @@ import Testing
                 let values = [old, new].map { $0.map(StorageValue.text) ?? .null }
                 return "\(operation) \([StorageValue.integer(id)]) \(values)"
             }
-            #expect(
-                steps == [
-                    step(.insert, 1, nil, "first"), step(.insert, 2, nil, "first"), step(.update, 1, "first", "second"),
-                    step(.update, 2, "first", "second"), step(.delete, 2, "second", nil),
-                ])
+            let expected = [
+                step(.insert, 1, nil, "first"), step(.insert, 2, nil, "first"), step(.update, 1, "first", "second"),
+                step(.update, 2, "first", "second"), step(.delete, 2, "second", nil),
+            ]
+            #expect(steps == expected)
             var last: [Int64] = []
             let head = try reader.head().position
             try reader.forEachLastEvent(of: entity.id, at: head) { batch, index in
@@ -110,5 +110,28 @@ import Testing
         let sum = update.followed(by: NetRow(whole: nil, to: [cell(1, 12), cell(2, 20)], of: row))
         #expect(sum.before() == [cell(1, 10), cell(2, 20)])
         #expect(sum.after() == [cell(1, 12), cell(2, 20)])
+    }
+
+    @Test("The sum of changes doesn't depend on how they are grouped, whatever another program had deleted")
+    func groupsOfChanges() throws {
+        func cells(_ first: Int64, _ second: Int64) -> [NetRow.Cell] {
+            [NetRow.Cell(column: 1, value: .integer(first)), NetRow.Cell(column: 2, value: .integer(second))]
+        }
+        let row = RowAddress(entity: 32, key: [])
+        let update = NetRow(
+            row: row, firstEntity: 32, existed: true, exists: true, isWhole: false, old: [cells(10, 0)[0]],
+            new: [cells(11, 0)[0]])
+        let insert = NetRow(whole: nil, to: cells(12, 20), of: row)
+        let later = NetRow(
+            row: row, firstEntity: 32, existed: true, exists: true, isWhole: false, old: [cells(0, 20)[1]],
+            new: [cells(0, 21)[1]])
+        let delete = NetRow(whole: cells(12, 20), to: nil, of: row)
+        for last in [later, delete, NetRow(whole: nil, to: cells(13, 30), of: row)] {
+            let group = insert.followed(by: last)
+            let sum = update.followed(by: insert).followed(by: last)
+            #expect(sum == update.followed(by: group))
+            #expect(sum == update.followed(by: try group.bytes.withUnsafeBytes { try NetRow(bytes: $0, key: row.key) }))
+            #expect(sum.before() == cells(10, 20))
+        }
     }
 }

@@ -7,8 +7,9 @@ extension NetRow {
         var buffer = ByteBuffer(capacity: 256)
         buffer.append(varint: UInt64(row.entity))
         buffer.append(varint: UInt64(firstEntity))
-        buffer.append((existed ? 1 : 0) | (exists ? 2 : 0) | (isWhole ? 4 : 0))
-        for cells in [old, new] {
+        let isNewInserted = !existed && inserted == new
+        buffer.append((existed ? 1 : 0) | (exists ? 2 : 0) | (isWhole ? 4 : 0) | (isNewInserted ? 8 : 0))
+        for cells in [old, new, isNewInserted ? [] : inserted] {
             buffer.append(varint: UInt64(cells.count))
             for cell in cells {
                 buffer.append(varint: UInt64(cell.column))
@@ -24,7 +25,7 @@ extension NetRow {
         let row = RowAddress(entity: UInt32(truncatingIfNeeded: reader.varint()), key: key)
         let first = UInt32(truncatingIfNeeded: reader.varint())
         let flags = reader.byte()
-        let images = (0..<2).map { _ in
+        let images = (0..<3).map { _ in
             (0..<reader.count(bytesEach: 2)).map { _ in
                 Cell(column: UInt32(truncatingIfNeeded: reader.varint()), value: reader.value())
             }
@@ -32,6 +33,6 @@ extension NetRow {
         guard !reader.failed else { throw StorageError.corruptLog("a net change is cut short") }
         self.init(
             row: row, firstEntity: first, existed: flags & 1 != 0, exists: flags & 2 != 0, isWhole: flags & 4 != 0,
-            old: images[0], new: images[1])
+            old: images[0], new: images[1], inserted: flags & 8 != 0 ? images[1] : images[2])
     }
 }

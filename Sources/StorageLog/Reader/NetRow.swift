@@ -29,6 +29,9 @@ package struct NetRow: Hashable, Sendable {
     /// The changed columns, by rising id, with their values before and after.
     package private(set) var old: [Cell]
     package private(set) var new: [Cell]
+    /// The values of the insert that began the row, if it didn't exist before; empty else. If it turns out that the row did exist,
+    /// they take the place of old values that no event has.
+    private(set) var inserted: [Cell] = []
 
     /// Creates a change of a row that has no events yet, with its known columns.
     package init(untouched cells: [Cell], of row: RowAddress) {
@@ -59,6 +62,7 @@ package struct NetRow: Hashable, Sendable {
         isWhole = !shape.isUpdate
         old = existed ? cells(first) : []
         new = exists ? cells(shape.isUpdate ? first + count : first) : []
+        if !existed { inserted = new }
     }
 
     /// Creates a change of a whole row; its cells are ordered by rising column.
@@ -69,11 +73,12 @@ package struct NetRow: Hashable, Sendable {
     package init(whole old: [Cell]?, to new: [Cell]?, of row: RowAddress) {
         self.init(
             row: row, firstEntity: row.entity, existed: old != nil, exists: new != nil, isWhole: true, old: old ?? [],
-            new: new ?? [])
+            new: new ?? [], inserted: old == nil ? new ?? [] : [])
     }
 
     init(
-        row: RowAddress, firstEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell]
+        row: RowAddress, firstEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell],
+        inserted: [Cell] = []
     ) {
         self.row = row
         self.firstEntity = firstEntity
@@ -82,6 +87,7 @@ package struct NetRow: Hashable, Sendable {
         self.isWhole = isWhole
         self.old = old
         self.new = new
+        self.inserted = inserted
     }
 
     private static func sorted(_ cells: [Cell]) -> [Cell] {
@@ -100,7 +106,8 @@ package struct NetRow: Hashable, Sendable {
         // A value that the later change replaced in a column that this one left unchanged was there from the beginning. An insert
         // of a row that is there has replaced values that no event has, because another program had deleted them: its own take
         // their place.
-        let replaced = later.existed ? later.old : later.new
+        let replaced = later.existed ? later.old : later.inserted
+        result.inserted = inserted
         result.old = existed && !isWhole ? Self.merged(replaced, under: old) : old
         if !later.isWhole { result.new = Self.merged(new, under: later.new) }
         return result
@@ -146,7 +153,7 @@ package struct NetRow: Hashable, Sendable {
         return output
     }
 
-    /// The approximate memory of the change.
+    /// The approximate memory of the change. Inserted values are mostly those of ``new``, in the same memory.
     package var byteCount: Int {
         (old + new).reduce(96 + row.key.count) { $0 + MemoryLayout<Cell>.stride + $1.value.byteCount }
     }
