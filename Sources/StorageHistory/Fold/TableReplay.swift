@@ -58,8 +58,11 @@ struct TableReplay {
 
     /// Undoes the last events of a table, newest first.
     ///
-    /// - Returns: Whether that was possible, else the table is empty: before the insert of a row that another program had deleted,
-    ///   only the events from the log's beginning on have the row.
+    /// Before the insert of a row that another program had deleted, and back to the row's last event before, the row isn't in the
+    /// table: undoing the insert removes it, and nothing says when it was deleted.
+    ///
+    /// - Returns: Whether that was possible, else the table is empty: if that last event is undone, too, only the events from the
+    ///   log's beginning on have the row.
     func undoEvents(in positions: ClosedRange<Int64>) throws -> Bool {
         let fold = Fold(database, targets: [target], checks: false, direction: .backward)
         do {
