@@ -162,7 +162,9 @@ extension StorageError {
     fileprivate static func fullTextDamaged(of table: String, _ cause: StorageError) -> StorageError {
         StorageError(
             .corrupt,
-            "The full-text index of \"\(table)\" differs from its table: another program has changed it. Nothing of this commit was kept.",
-            remedy: "Make the index again from its table: storagekit rebuild \(table)", cause: cause)
+            "The full-text index of \"\(table)\" differs from its table: another program has changed it, or its pages are damaged. Nothing of this commit was kept.",
+            remedy:
+                "Make the index again from its table: storagekit rebuild \(table). Whether pages are damaged: storagekit verify",
+            cause: cause)
     }
 }

@@ -193,7 +193,8 @@ extension LogWriter {
             return wrapped
         }
         switch database.errorCode & 0xFF {
-        // The file is sound, and so is the log.
+        // What a virtual table keeps contradicts itself. Mostly a program has changed it; if its pages are damaged, those of the log
+        // needn't be, and a rebuild needs a store that can be used.
         case SQLITE_CORRUPT where database.isVirtualTableDamaged: break
         case SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
         case SQLITE_FULL:

@@ -70,7 +70,7 @@ package struct Connection {
 
     /// Whether the last call that failed has found contradictions in the tables that a virtual table keeps, such as a full-text
     /// index.
-    package var isVirtualTableDamaged: Bool { errorCode == SQLITE_CORRUPT | 1 << 8 }
+    package var isVirtualTableDamaged: Bool { errorCode == StorageError.virtualTableDamage }
 
     /// SQLite's message for the last call that failed.
     package var errorMessage: String { String(cString: sqlite3_errmsg(handle)) }

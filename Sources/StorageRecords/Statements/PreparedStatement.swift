@@ -111,6 +111,9 @@ extension PreparedStatement {
 }
 
 extension StorageError {
+    /// SQLite's `SQLITE_CORRUPT_VTAB`, which is a macro that Swift doesn't import.
+    static let virtualTableDamage = SQLITE_CORRUPT | 1 << 8
+
     /// The error of an SQLite result code.
     package static func sqlite(code: Int32, message: String, sql: String?, cause: (any Error)? = nil) -> StorageError {
         let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""
@@ -131,6 +134,13 @@ extension StorageError {
         case SQLITE_INTERRUPT:
             return StorageError(
                 .interrupted, "A statement was interrupted\(context).", remedy: "Run it again.", cause: cause)
+        case SQLITE_CORRUPT where code == virtualTableDamage:
+            return StorageError(
+                .corrupt,
+                "What a virtual table keeps, such as a full-text index, contradicts itself\(context): \(message). A program has changed it, or its pages are damaged.",
+                remedy:
+                    "Run `storagekit verify`: if it finds damaged pages, restore a backup. Else make a full-text index of StorageKit again by `storagekit rebuild`, and any other virtual table as it was made.",
+                cause: cause)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return StorageError(
                 .corrupt, "The store's file is damaged\(context): \(message).",
