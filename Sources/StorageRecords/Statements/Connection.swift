@@ -102,8 +102,10 @@ package struct Connection {
         else { throw error(found) }
         var length: sqlite3_int64 = 0
         var code = size(file, &length)
-        var bytes = [UInt8](repeating: 0, count: min(count, Int(length)))
-        if code == SQLITE_OK, !bytes.isEmpty { code = read(file, &bytes, Int32(bytes.count), 0) }
+        // SQLite says of a file of one byte that it is empty.
+        var bytes = [UInt8](repeating: 0, count: min(count, max(1, Int(length))))
+        if code == SQLITE_OK { code = read(file, &bytes, Int32(bytes.count), 0) }
+        if code == SQLITE_IOERR_SHORT_READ, length == 0 { return [] }
         guard code == SQLITE_OK else {
             throw StorageError.sqlite(code: code, message: "\(path ?? "the file") can't be read", sql: nil)
         }

@@ -224,7 +224,7 @@ final class DiffPrinter {
 
     /// What foreign keys did is among the changes. SQLite ignores this setting inside a transaction.
     private static let beginning = """
-        -- Run this with sqlite3 -bail: without it, the shell goes on after an error, and commits the rest.
+        -- Run this with sqlite3 -bail: without it, the shell continues after an error, and commits the rest.
         -- Foreign keys are off from here on, and stay off after the end: they would change rows again.
         PRAGMA foreign_keys = OFF;
         BEGIN;
