@@ -110,6 +110,7 @@ import Testing
         }
         try await engine.withWriter { writer, _ in
             let head = Int(try LogReader(writer.database).head().position)
+            var random = SplitMix64(seed: seed)
             for (name, columns, _) in tables {
                 let entity = try #require(writer.catalog.entity(named: name))
                 for memory in [1, 300, 1_000, 1 << 20] {
