@@ -137,24 +137,31 @@ extension LogWriter {
     /// Takes over what another program did to the schema since the last transaction. Called when a transaction begins: what changes
     /// later is the work of its own statements.
     ///
-    /// A `VACUUM` moves every table to another root page, by which the writer recognises one that was renamed or replaced. A
-    /// dropped table isn't recorded as dropped, because opening the store rebuilds it from the log.
+    /// A `VACUUM` moves every table to another root page, by which the writer recognises one that was renamed or replaced. A table
+    /// with the same SQL is followed there; the comparison finds what became of its indexes and triggers. All are followed or none:
+    /// an old root beside new ones could be that of another entity's table by now. A dropped table isn't recorded as dropped,
+    /// because opening the store rebuilds it from the log.
     ///
-    /// - Throws: `corrupt` if the table of an entity is missing.
+    /// - Throws: `corrupt` if the table of an entity is missing, and `schema-mismatch` if it was moved and isn't the same.
     func followOtherPrograms() throws {
         guard try schemaVersion().version != schema.version else { return }
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
+        var moved: [(entity: CatalogEntity, root: Int64)] = []
         for entity in catalog.live where !schema.missing.contains(entity.id) {
             let name = entity.stored.folded
             guard let table = found.tables[name] else {
                 guard isRenamed(entity, found) else { throw StorageError.droppedTable(entity.name) }
                 continue
             }
-            guard let earlier = schema.introspected?.tables[name], table.definition.isExactly(earlier.definition) else {
-                continue
-            }
-            schema.roots[entity.id] = table.root
-            schema.introspected?.tables[name]?.root = table.root
+            guard table.root != schema.roots[entity.id] else { continue }
+            guard let earlier = schema.introspected?.tables[name],
+                table.definition.first.map(ExactText.init) == earlier.definition.first.map(ExactText.init)
+            else { throw StorageError.exchangedTable(entity.name) }
+            moved.append((entity, table.root))
+        }
+        for (entity, root) in moved {
+            schema.roots[entity.id] = root
+            schema.introspected?.tables[entity.stored.folded]?.root = root
         }
     }
 
@@ -253,6 +260,9 @@ extension LogWriter {
             return
         }
         if ExactText(entity.stored) != ExactText(table.name) {
+            if let other = catalog.entity(stored: table.name), other.id != entity.id {
+                throw StorageError.recreatedTable(entity.name)
+            }
             entity.stored = table.name
             entity.name = table.name
         }

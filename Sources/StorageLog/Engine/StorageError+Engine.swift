@@ -32,6 +32,14 @@ extension StorageError {
             remedy: "Close the store and open it again, which rebuilds the table from the log.")
     }
 
+    /// An error for an entity whose table isn't the one that the writer knows any more, by the work of another program.
+    static func exchangedTable(_ name: String) -> StorageError {
+        StorageError(
+            .schemaMismatch,
+            "The table of entity \"\(name)\" isn't the one that the store had: another program has replaced or changed it.",
+            remedy: "Close the store. What differs from the log: storagekit verify")
+    }
+
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .invalidArgument, "A write ended the transaction that it runs in.",
