@@ -169,6 +169,10 @@ import Testing
             ALTER TABLE n RENAME TO t
             """,
             "ALTER TABLE t ADD COLUMN w; VACUUM",
+            """
+            ALTER TABLE t RENAME TO old;
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0); DROP TABLE old
+            """,
         ])
     func replacedTable(sql: String) async throws {
         let engine = try await openedWithGap()

@@ -142,7 +142,7 @@ extension LogWriter {
     /// an old root beside new ones could be that of another entity's table by now. A dropped table isn't recorded as dropped,
     /// because opening the store rebuilds it from the log.
     ///
-    /// - Throws: `corrupt` if the table of an entity is missing, and `schema-mismatch` if it was moved and isn't the same.
+    /// - Throws: `corrupt` if the table of an entity is missing, and `schema-mismatch` if it was moved and isn't the same or has lost its rows.
     func followOtherPrograms() throws {
         guard try schemaVersion().version != schema.version else { return }
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
@@ -157,12 +157,26 @@ extension LogWriter {
             guard let earlier = schema.introspected?.tables[name],
                 table.definition.first.map(ExactText.init) == earlier.definition.first.map(ExactText.init)
             else { throw StorageError.exchangedTable(entity.name) }
+            if try hasLostRows(entity) { throw StorageError.exchangedTable(entity.name) }
             moved.append((entity, table.root))
         }
         for (entity, root) in moved {
             schema.roots[entity.id] = root
             schema.introspected?.tables[entity.stored.folded]?.root = root
         }
+    }
+
+    /// Whether a table has no row, and the log has one: another program has created it again with the same SQL.
+    private func hasLostRows(_ entity: CatalogEntity) throws -> Bool {
+        database.forgetCompiledStatements()
+        let select = try PreparedStatement(database, "SELECT 1 FROM main.\(quoted(entity.stored)) LIMIT 1")
+        guard try !select.step() else { return false }
+        var isInLog = false
+        try LogReader(database).forEachLastEvent(of: entity.id, at: head.position) { _, _ in
+            isInLog = true
+            return false
+        }
+        return isInLog
     }
 
     /// Whether a table that no entity has is where the entity's own was.

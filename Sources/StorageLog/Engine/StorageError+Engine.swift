@@ -36,7 +36,7 @@ extension StorageError {
     static func exchangedTable(_ name: String) -> StorageError {
         StorageError(
             .schemaMismatch,
-            "The table of entity \"\(name)\" isn't the one that the store had: another program has replaced or changed it.",
+            "The table of entity \"\(name)\" isn't the one that the store had: another program has replaced, changed or emptied it.",
             remedy: "Close the store. What differs from the log: storagekit verify")
     }
 
