@@ -64,8 +64,26 @@ import Testing
         try await Self.expectStatements(engine, last, first, "back")
     }
 
+    /// The rows have their new values only after the column was added.
+    @Test(
+        "An added column loses a CHECK that names others",
+        arguments: ["CHECK (d > a)", #"CHECK (d > "a")"#, "CHECK (t.d > 1 AND k < d)"])
+    func checkOfOtherColumns(check: String) async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt("t", "CREATE TABLE t(k INTEGER PRIMARY KEY, a, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(k, a) VALUES (1, 200), (300, 1)")
+        let first = try await NetDifferenceTests.state(engine)
+        try await engine.commit("UPDATE t SET a = 2 WHERE k = 1; DELETE FROM t WHERE k = 300")
+        try await engine.commit("ALTER TABLE t ADD COLUMN d INT DEFAULT 100 \(check)")
+        let last = try await NetDifferenceTests.state(engine)
+        try await Self.expectStatements(engine, first, last, "forward", keepsConstraints: false)
+        try await Self.expectStatements(engine, last, first, "back")
+    }
+
+    /// - Parameter keepsConstraints: Whether added columns have the definitions of the second state.
     private static func expectStatements(
-        _ engine: StorageEngine, _ from: NetDifferenceTests.State, _ to: NetDifferenceTests.State, _ name: String
+        _ engine: StorageEngine, _ from: NetDifferenceTests.State, _ to: NetDifferenceTests.State, _ name: String,
+        keepsConstraints: Bool = true
     ) async throws {
         try await engine.withWriter { writer, _ in
             let difference = try NetDifference(
@@ -92,7 +110,7 @@ import Testing
             }
             #expect(try copy.read(Self.columns) == other.read(Self.columns), "\(what)")
             #expect(try copy.read(Self.objects) == Set(to.catalog.live.flatMap(\.definitions.rest)), "\(what)")
-            for entity in to.catalog.live {
+            for entity in to.catalog.live where keepsConstraints {
                 let sql = try copy.read {
                     try String.fetchOne(
                         $0, sql: "SELECT sql FROM sqlite_schema WHERE name = ?", arguments: [entity.stored])

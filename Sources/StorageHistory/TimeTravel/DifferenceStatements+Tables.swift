@@ -36,7 +36,7 @@ extension DifferenceStatements {
         }
 
         /// A column's definition in the second state. If SQLite can't add it to a table with rows, as one that is `UNIQUE` or has to
-        /// have a value, the type and the default remain.
+        /// have a value, or a CHECK names other columns, the type and the default remain.
         private func definition(of column: CatalogColumn) throws -> String {
             if let own = TableSQL.definition(ofColumn: column.stored, in: to.definitions.table),
                 try isAddable(own, column)
@@ -49,17 +49,19 @@ extension DifferenceStatements {
             return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
         }
 
-        /// Whether SQLite adds a column to a table with a row.
+        /// Whether SQLite adds a column to a table with a row, whatever the row's other columns hold: they get the values of the
+        /// second state only later.
         private func isAddable(_ definition: String, _ column: CatalogColumn) throws -> Bool {
             let database = try Connection(
                 opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                 orFailWith: "no memory for a database")
             defer { database.close() }
+            // The name of another column in double quotes would be a text here.
+            storage_set_double_quoted_texts(database.handle, 0)
             let name = quoted(to.stored)
-            let others = to.live.filter { $0.id != column.id }.map { quoted($0.stored) }.joined(separator: ", ")
             do {
                 for sql in [
-                    "CREATE TABLE \(name)(\(others))", "INSERT INTO \(name) DEFAULT VALUES",
+                    "CREATE TABLE \(name)(storage_other)", "INSERT INTO \(name) DEFAULT VALUES",
                     "ALTER TABLE \(name) ADD COLUMN \(definition)",
                 ] { try PreparedStatement(database, sql).execute() }
                 return true
