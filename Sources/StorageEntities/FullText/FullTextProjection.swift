@@ -31,7 +31,7 @@ package final class FullTextProjection: InlineProjection {
                     documents += try feed.apply(changes, row: row, of: view) ? 1 : 0
                 }
                 try feed.settle(after: documents, in: writer)
-            } catch let error as StorageError where error.code == .corrupt && writer.database.isVirtualTableDamaged {
+            } catch let error as StorageError where error.isOfVirtualTable {
                 throw StorageError.fullTextDamaged(of: writer.catalog.entity(id: entity)?.name ?? "", error)
             }
         }
@@ -160,11 +160,13 @@ package final class FullTextProjection: InlineProjection {
 
 extension StorageError {
     fileprivate static func fullTextDamaged(of table: String, _ cause: StorageError) -> StorageError {
-        StorageError(
+        var error = StorageError(
             .corrupt,
             "The full-text index of \"\(table)\" differs from its table: another program has changed it, or its pages are damaged. Nothing of this commit was kept.",
             remedy:
                 "Make the index again from its table: storagekit rebuild \(table). Whether pages are damaged: storagekit verify",
             cause: cause)
+        error.isOfVirtualTable = true
+        return error
     }
 }

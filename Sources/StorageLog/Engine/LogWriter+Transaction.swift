@@ -192,10 +192,10 @@ extension LogWriter {
         guard var known = wrapped as? StorageError, [.ioError, .corrupt].contains(known.code) else {
             return wrapped
         }
+        // Mostly a program has changed it; if its pages are damaged, those of the log needn't be, and a rebuild needs a store that
+        // can be used.
+        guard !known.isOfVirtualTable else { return known }
         switch database.errorCode & 0xFF {
-        // What a virtual table keeps contradicts itself. Mostly a program has changed it; if its pages are damaged, those of the log
-        // needn't be, and a rebuild needs a store that can be used.
-        case SQLITE_CORRUPT where database.isVirtualTableDamaged: break
         case SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
         case SQLITE_FULL:
             guard !hasRoom() else { return StorageError.fullWithRoom(known) }

@@ -68,10 +68,6 @@ package struct Connection {
     /// The extended result code of the last call that failed.
     package var errorCode: Int32 { sqlite3_extended_errcode(handle) }
 
-    /// Whether the last call that failed has found contradictions in the tables that a virtual table keeps, such as a full-text
-    /// index.
-    package var isVirtualTableDamaged: Bool { errorCode == StorageError.virtualTableDamage }
-
     /// SQLite's message for the last call that failed.
     package var errorMessage: String { String(cString: sqlite3_errmsg(handle)) }
 

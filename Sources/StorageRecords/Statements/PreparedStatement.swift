@@ -135,12 +135,14 @@ extension StorageError {
             return StorageError(
                 .interrupted, "A statement was interrupted\(context).", remedy: "Run it again.", cause: cause)
         case SQLITE_CORRUPT where code == virtualTableDamage:
-            return StorageError(
+            var error = StorageError(
                 .corrupt,
                 "What a virtual table keeps, such as a full-text index, contradicts itself\(context): \(message). A program has changed it, or its pages are damaged.",
                 remedy:
                     "Run `storagekit verify`: if it finds damaged pages, restore a backup. Else make a full-text index of StorageKit again by `storagekit rebuild`, and any other virtual table as it was made.",
                 cause: cause)
+            error.isOfVirtualTable = true
+            return error
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return StorageError(
                 .corrupt, "The store's file is damaged\(context): \(message).",
