@@ -53,11 +53,14 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
-    @Test("The rows of a dropped table have a history")
+    @Test("A row of a dropped table has a history if it was deleted before")
     func droppedTable() async throws {
         let folder = try await store()
         let engine = try SampleStore.open(folder.path())
-        let last = try await engine.read { try LogReader($0.connection).head().position }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "DELETE FROM seats WHERE row = '50%'")
+        }
+        let last = try await engine.read { try LogReader($0.connection).head().position } - 1
         _ = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: "DROP TABLE seats") }
         try await engine.close()
         func run(_ arguments: String...) throws -> ToolProcess.Outcome {
@@ -71,6 +74,9 @@ struct RowNameTests {
         let blame = try run("blame", "seats/50%,x", "--at", "@\(last)", "--format", "csv")
         #expect(blame.output.contains("guest 2"), "\(blame)")
         #expect(try run("blame", "seats/50%,x").errors.contains("deleted it"))
+        let other = try run("history", "seats/a,b")
+        #expect(other.status == 3, "\(other.errors)")
+        #expect(other.errors.contains("was dropped with its rows"), "\(other.errors)")
         let short = try run("history", "seats/a")
         #expect(short.errors.contains("Its columns are row, place."), "\(short.errors)")
         #expect(try run("history", "seats/no,one").status == 3)

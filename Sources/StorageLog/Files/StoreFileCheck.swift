@@ -115,7 +115,7 @@ enum StoreFileCheck {
         // SQLite reports a missing file as it reports failures of the disk.
         guard access(path, R_OK) == 0 else { return [] }
         let connection = try Connection(
-            opening: path, flags: SQLITE_OPEN_READONLY, orFailWith: "\(path) can't be opened")
+            opening: path, flags: SQLITE_OPEN_READONLY, orFailWith: "\(path) can't be read")
         defer { connection.close() }
         return try connection.firstBytes(headerBytes)
     }

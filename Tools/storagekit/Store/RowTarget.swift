@@ -105,6 +105,12 @@ extension HistoryReader {
     }
 
     private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {
+        if entity.isDropped {
+            return CommandError(
+                .notFound, "The table \"\(entity.name)\" was dropped with its rows, and no longer has \(id).",
+                why: "Its rows can be looked up by their keys only if they were deleted before.",
+                next: "Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: target.table))"))")
+        }
         func targets(_ ids: [String]) -> [String] {
             ids.map { TargetArgument(table: target.table, id: $0).description }
         }
