@@ -118,7 +118,8 @@ import Testing
             let ended = try self.lines(of: content + [UInt8(ascii: "\n")])
             #expect(lines == ended.lines)
             #expect(hash == ended.hash)
-            let reader = try LineReader(path: TemporaryFile(content).path)
+            let file = try TemporaryFile(content)
+            let reader = try LineReader(path: file.path)
             while try reader.next() != nil {}
             #expect(reader.offset == content.count + 1)
         }

@@ -56,11 +56,12 @@ extension DifferenceStatements {
                 opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                 orFailWith: "no memory for a database")
             defer { database.close() }
-            // The name of another column in double quotes would be a text here.
+            // CREATE TABLE then refuses the name of another column in double quotes, which ALTER TABLE would take for a text.
             storage_set_double_quoted_texts(database.handle, 0)
             let name = quoted(to.stored)
             do {
                 for sql in [
+                    "CREATE TABLE \(name)(storage_other, \(definition))", "DROP TABLE \(name)",
                     "CREATE TABLE \(name)(storage_other)", "INSERT INTO \(name) DEFAULT VALUES",
                     "ALTER TABLE \(name) ADD COLUMN \(definition)",
                 ] { try PreparedStatement(database, sql).execute() }
