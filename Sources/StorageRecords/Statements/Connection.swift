@@ -98,10 +98,11 @@ package struct Connection {
         else { throw error(found) }
         var length: sqlite3_int64 = 0
         var code = size(file, &length)
-        // SQLite says of a file of one byte that it is empty.
+        // SQLite says of a file of one byte that it is empty. Swift doesn't import the macro of the code.
+        let endsEarly = SQLITE_IOERR | 2 << 8
         var bytes = [UInt8](repeating: 0, count: min(count, max(1, Int(length))))
         if code == SQLITE_OK { code = read(file, &bytes, Int32(bytes.count), 0) }
-        if code == SQLITE_IOERR_SHORT_READ, length == 0 { return [] }
+        if code == endsEarly, length == 0 { return [] }
         guard code == SQLITE_OK else {
             throw StorageError.sqlite(code: code, message: "\(path ?? "the file") can't be read", sql: nil)
         }
