@@ -7,7 +7,8 @@ internal import StorageLog
 ///
 /// The event of an insert or a delete contains the whole row. For an update the current row is read from its table, and
 /// later changes are undone. While much of the log is read in one go, the rows are cached: each entry is valid as long
-/// as the row's next event refers to it as the previous one, so the cache needs no invalidation.
+/// as the row's next event refers to it as the previous one, so the cache needs no invalidation. Only an insert of a row that
+/// another program had deleted has no such reference: its earlier row is found only if it was read in the same run.
 ///
 /// Isolation: used on its connection's thread only.
 final class RowResolver {

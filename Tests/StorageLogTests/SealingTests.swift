@@ -216,7 +216,7 @@ import Testing
             path: folder.path(), configuration: TestStore.configuration(segmentLength: 16))
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         let (log, moved) = (folder.path() + "-wal", folder.path("moved-wal"))
-        try await engine.commit(CommitMetadata()) { _, db in
+        _ = try await engine.commit(CommitMetadata()) { _, db in
             for number in 0..<40 { try db.execute(sql: "INSERT INTO t(id, v) VALUES (\(number), 'v')") }
             // The writer has its write-ahead log open already, and looks for its name when a transaction begins.
             try FileManager.default.moveItem(atPath: log, toPath: moved)
