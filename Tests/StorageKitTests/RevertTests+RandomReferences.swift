@@ -117,7 +117,7 @@ extension RevertTests {
             var cells: [String: String] = [:]
             for table in ReferringTables.names {
                 let sql = "SELECT id, quote(u) || ',' || quote(x) || ',' || quote(f) AS cells FROM \(table)"
-                for row in try Row.fetchAll(db, sql: sql) { cells["\(table)/\(row["id"] as Int)"] = row["cells"] }
+                for row in try GRDB.Row.fetchAll(db, sql: sql) { cells["\(table)/\(row["id"] as Int)"] = row["cells"] }
             }
             return cells
         }
@@ -129,6 +129,6 @@ extension RevertTests {
 
     /// Whether no statement has left a reference to a missing row.
     private func referencesAreSound(_ storage: Storage) async throws -> Bool {
-        try await storage.read { try Row.fetchOne($0, sql: "PRAGMA foreign_key_check") == nil }
+        try await storage.read { try GRDB.Row.fetchOne($0, sql: "PRAGMA foreign_key_check") == nil }
     }
 }
