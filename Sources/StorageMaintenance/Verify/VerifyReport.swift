@@ -67,7 +67,7 @@ public struct VerifyReport: Sendable {
         let table = catalog.entity(id: row.entity)?.name
         let advice =
             isSearched
-            ? "The full-text index may have kept the deleted words. To make it again: storagekit rebuild \(table ?? "")"
+            ? "The full-text index may have kept the deleted words. To remove them: storagekit rebuild \(table ?? "")"
             : "Nothing needs to be done"
         warnings.append(
             Finding(
