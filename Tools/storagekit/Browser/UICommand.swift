@@ -67,7 +67,7 @@ struct UICommand: AsyncParsableCommand {
         }
         try await reader.close()
         // A shell expects a program that ends because of a signal to end by that signal.
-        if let signal { TerminalSignals.send(signal) }
+        if let signal { ThreadSignal.send(signal) }
     }
 
     /// The commit of the link; nil if none is given, or if it names the store before its first commit.

@@ -31,7 +31,7 @@ enum UnfinishedFiles {
             FilePlacement.discardAll()
             // The process must be seen to be ended by the signal: shells end a loop only then.
             signal(number, SIG_DFL)
-            TerminalSignals.send(number)
+            ThreadSignal.send(number)
         }
         // Until then, signals would be lost.
         await withCheckedContinuation { registered in
