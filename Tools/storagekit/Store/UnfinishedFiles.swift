@@ -28,6 +28,7 @@ enum UnfinishedFiles {
     private static func source(_ number: Int32) async -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
+            preventNewFiles()
             FilePlacement.discardAll()
             // The process must be seen to be ended by the signal: shells end a loop only then.
             signal(number, SIG_DFL)
@@ -39,5 +40,16 @@ enum UnfinishedFiles {
             source.resume()
         }
         return source
+    }
+
+    /// Lets no thread open a file any more: SQLite would make a journal again that was just removed.
+    private static func preventNewFiles() {
+        #if os(Linux)
+        let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let descriptors = RLIMIT_NOFILE
+        #endif
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(descriptors, &none)
     }
 }
