@@ -45,9 +45,9 @@ enum UnfinishedFiles {
     /// Lets no thread open a file any more: SQLite would make a journal again that was just removed.
     private static func preventNewFiles() {
         #if os(Linux)
-        let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
-        let descriptors = RLIMIT_NOFILE
+            let descriptors = RLIMIT_NOFILE
         #endif
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(descriptors, &none)
