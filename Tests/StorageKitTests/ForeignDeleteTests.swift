@@ -23,8 +23,15 @@ import Testing
         return (store, before)
     }
 
+    /// A connection that waits while the store is sealed.
+    private static func otherProgram(_ store: TemporaryStore) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        return try DatabaseQueue(path: store.url.path, configuration: configuration)
+    }
+
     private func delete(in store: TemporaryStore) throws {
-        let foreign = try DatabaseQueue(path: store.url.path)
+        let foreign = try Self.otherProgram(store)
         try foreign.write { try $0.execute(sql: "DELETE FROM notes WHERE id = 1") }
         try foreign.close()
     }
@@ -76,7 +83,7 @@ import Testing
     func droppedTable() async throws {
         let (store, _) = try await makeStore()
         try await store.storage.close()
-        let foreign = try DatabaseQueue(path: store.url.path)
+        let foreign = try Self.otherProgram(store)
         try await foreign.write { try $0.execute(sql: "DROP TABLE notes") }
         try foreign.close()
         try await store.reopen()

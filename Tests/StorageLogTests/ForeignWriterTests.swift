@@ -12,8 +12,8 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open() throws -> StorageEngine {
-        try .open(path: folder.path(), configuration: TestStore.configuration())
+    private func open(segmentLength: Int? = nil) throws -> StorageEngine {
+        try .open(path: folder.path(), configuration: TestStore.configuration(segmentLength: segmentLength))
     }
 
     /// A store with rows 1 to 3, of which 3 is deleted, and what another program has done to it.
@@ -121,7 +121,8 @@ import Testing
 
     /// An open store with tables that a `VACUUM` moves.
     private func openedWithGap(_ tables: [String] = ["t", "u"]) async throws -> StorageEngine {
-        let engine = try open()
+        // So long that nothing is sealed meanwhile.
+        let engine = try open(segmentLength: 1_024)
         try await engine.commit("CREATE TABLE gap(x)")
         for name in tables {
             try await engine.adopt(

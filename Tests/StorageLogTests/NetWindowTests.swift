@@ -43,7 +43,9 @@ import Testing
         arguments: TestSettings.seeds(4, from: 25_000))
     func foreignDeletes(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
-        let engine = try StorageEngine.open(path: folder.path(), configuration: TestStore.configuration())
+        // So long that sealing doesn't lock the other program out.
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 1_024))
         try await engine.adopt(
             "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
         let foreign = try DatabaseQueue(path: folder.path())

@@ -54,7 +54,9 @@ import Testing
     @Test("A row that another program had deleted is updated by its next insert, and listed once")
     func insertAfterForeignDelete() async throws {
         let folder = try TemporaryFolder()
-        let engine = try StorageEngine.open(path: folder.path(), configuration: TestStore.configuration())
+        // So long that sealing doesn't lock the other program out.
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 1_024))
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'first'), (2, 'first')")
         let foreign = try DatabaseQueue(path: folder.path())
