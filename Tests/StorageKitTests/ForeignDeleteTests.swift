@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SchemaTestSupport
 import StorageKit
 import StorageMaintenance
@@ -25,7 +26,7 @@ import Testing
 
     /// A connection that waits while the store is sealed.
     private static func otherProgram(_ store: TemporaryStore) throws -> DatabaseQueue {
-        var configuration = Configuration()
+        var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(60)
         return try DatabaseQueue(path: store.url.path, configuration: configuration)
     }
