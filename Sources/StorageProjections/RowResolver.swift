@@ -43,7 +43,7 @@ final class RowResolver {
         } else if !net.existed, first.previous == 0,
             let replaced = try cache?.row(first.row, before: first.position)
         {
-            // Another program had deleted the row, without an event: whoever follows the log still has it.
+            // Another program had deleted the row, without an event: readers of the log still have it.
             (before, after) = (replaced, net.after())
         } else if net.isWhole {
             (before, after) = (net.before(), net.after())

@@ -172,17 +172,19 @@ struct Article: Equatable {
         #expect(report.isSound, "\(context): \(report.findings)")
     }
 
+    /// Opens a store of articles with a full-text index.
+    private func startWithArticles(at url: URL) throws -> Storage {
+        try StorageKit.start(at: url) {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+        }.facade
+    }
+
     @Test("A damaged index is found")
     func damagedIndex() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.path("a.sqlite"))
-        func start() throws -> Storage {
-            try StorageKit.start(at: url) {
-                $0.autoSchema(ArticleRecord.self)
-                $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
-            }.facade
-        }
-        let storage = try start()
+        let storage = try startWithArticles(at: url)
         try await storage.save(Self.articles)
         #expect(try await storage.verify().isSound)
         try await storage.close()
@@ -197,7 +199,7 @@ struct Article: Equatable {
             )
         }
         try queue.close()
-        let damaged = try start()
+        let damaged = try startWithArticles(at: url)
         #expect(try await damaged.verify().findings.map(\.kind) == ["full-text"])
         try await damaged.rebuild()
         #expect(try await damaged.verify().isSound)
@@ -264,13 +266,7 @@ struct Article: Equatable {
     func emptiedIndex() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.path("a.sqlite"))
-        func start() throws -> Storage {
-            try StorageKit.start(at: url) {
-                $0.autoSchema(ArticleRecord.self)
-                $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
-            }.facade
-        }
-        let storage = try start()
+        let storage = try startWithArticles(at: url)
         try await storage.save(Self.articles)
         try await storage.close()
         let queue = try DatabaseQueue(path: url.path)
@@ -280,7 +276,7 @@ struct Article: Equatable {
             try db.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
         }
         try queue.close()
-        let emptied = try start()
+        let emptied = try startWithArticles(at: url)
         var article = try #require(Self.articles.first)
         article.title = "Changed"
         let changed = article

@@ -380,7 +380,7 @@ extension NetWindow {
         }
     }
 
-    /// Merges rows of the same key: another program has deleted the row, and an insert without a back-link has begun it anew.
+    /// Merges rows of the same key: another program has deleted the row, and an insert without a back-link has created it again.
     ///
     /// - Parameters:
     ///   - repeats: The indices in `order` of rows with the key of the row before.

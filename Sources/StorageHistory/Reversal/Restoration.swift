@@ -255,7 +255,7 @@ package final class Restoration {
 
     /// Deletes rows under which others were: most of those are gone by now, because they are deleted as well.
     private func deleteRefusedRows(withOthers: Bool) throws {
-        // With others, each would be deleted with all of a chain of rows below it, and in vain where that is too long.
+        // With others, each would be deleted with all of a chain of rows below it, and fail where that is too long.
         var isSlow = withOthers
         while !refused.isEmpty {
             // The last first: a row mostly comes before those that refer to it.

@@ -160,7 +160,7 @@ final class RowEditor {
 
     private func followedColumns() throws -> Set<ExactText> {
         if let followed { return followed }
-        // Without a list of columns a foreign key refers to the primary key. In a schema of many tables, most are passed over by text.
+        // Without a list of columns a foreign key refers to the primary key. In a schema of many tables, the text rules out most.
         let select = try writer.statement(
             """
             SELECT coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1))

@@ -6,7 +6,7 @@ extension LogReader {
     /// false.
     ///
     /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, and no later insert
-    /// has begun the row anew, because another program had deleted it. The memory is one bit for each position, and the keys of
+    /// has created the row again, because another program had deleted it. The memory is one bit for each position, and the keys of
     /// the rows whose inserts are read.
     package func forEachLastEvent(
         of entity: UInt32, at position: Int64, _ body: (EventBatch, Int) throws -> Bool
