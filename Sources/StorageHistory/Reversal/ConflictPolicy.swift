@@ -4,6 +4,7 @@ public enum ConflictPolicy: String, Sendable, CaseIterable {
     case abort
     /// Later changes are kept; the rest is reverted.
     case skip
-    /// Later changes are overwritten with the old values.
+    /// Later changes are overwritten with the old values. If a row can't be deleted or changed otherwise, foreign keys delete or
+    /// change the rows that refer to it, also those that the same revert has put back; the counts of the report include them.
     case overwrite
 }
