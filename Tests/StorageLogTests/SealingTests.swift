@@ -236,6 +236,26 @@ import Testing
         try await engine.close()
     }
 
+    /// The transaction that exchanges segments finds that the table is missing. That says nothing about the log.
+    @Test("Sealing beside a dropped table leaves the store as it was")
+    func droppedTable() async throws {
+        let earlier = try await open(16)
+        for number in 0..<40 { try await earlier.commit("INSERT INTO t(id, v) VALUES (\(number), 'v')") }
+        try await earlier.close()
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 16))
+        let foreign = try DatabaseQueue(path: folder.path())
+        try await foreign.write { try $0.execute(sql: "DROP TABLE t") }
+        try foreign.close()
+        for attempt in 1...2 {
+            let error = await #expect(throws: StorageError.self) { try await engine.commit("DELETE FROM u") }
+            #expect(error?.code == .corrupt, "attempt \(attempt): \(error?.message ?? "")")
+            try await eventually { engine.counters.failedSealings >= attempt }
+        }
+        #expect(engine.sealingWork.runs == 0)
+        try await engine.close()
+    }
+
     // MARK: Bases
 
     private func bases(_ engine: StorageEngine) async throws -> [Int64] {

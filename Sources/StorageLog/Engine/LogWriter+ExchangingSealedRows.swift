@@ -7,7 +7,9 @@ extension LogWriter {
     /// Replaces segments by their merged one, in a transaction of its own.
     func exchange(_ merged: SegmentMerge, _ db: GRDB.Database) throws {
         do {
-            try maintenance(db, changesSchema: false) { try exchange(merged) }
+            try maintenance(db, changesSchema: false) {
+                try StorageError.failingStoreIfCorrupt { try exchange(merged) }
+            }
         } catch {
             sealedThrough = nil
             throw error

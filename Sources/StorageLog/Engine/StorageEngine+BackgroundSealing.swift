@@ -27,9 +27,15 @@ extension StorageEngine {
         }
         guard starts else { return }
         do {
-            guard let run = try writer.nextSealingRun() else { return endSealing(nil) }
+            guard let run = try StorageError.failingStoreIfCorrupt({ try writer.nextSealingRun() }) else {
+                return endSealing(nil)
+            }
             pool.asyncRead { [self] db in
-                let merged = Result { try SegmentMerge(run, from: db.get().connection, configuration) }
+                let merged = Result {
+                    try StorageError.failingStoreIfCorrupt {
+                        try SegmentMerge(run, from: db.get().connection, configuration)
+                    }
+                }
                 pool.asyncWriteWithoutTransaction { [self] db in
                     let result = Result { try exchange(merged.get(), db) }
                     endSealing(result)
@@ -47,10 +53,7 @@ extension StorageEngine {
             state.isSealing = false
             if case .failure? = result { state.sealing.failures += 1 }
         }
-        guard case .failure(var error as StorageError)? = result else { return }
-        // Nothing more is written to a log that can't be read.
-        if error.code == .corrupt { error.isStoreFailure = true }
-        noteFailure(error)
+        if case .failure(let error)? = result { noteFailure(error) }
     }
 
     private func exchange(_ merged: SegmentMerge?, _ db: GRDB.Database) throws {
@@ -84,6 +87,21 @@ extension StorageEngine {
             }
             try await withWriter { [self] _, db in try exchange(merged, db) }
             try Task.checkCancellation()
+        }
+    }
+}
+
+extension StorageError {
+    /// Runs what reads the log in order to seal it: nothing more is written to a log that can't be read.
+    ///
+    /// Only for the log itself. The transaction around it may find that the table of an entity is missing, which is `corrupt`, too,
+    /// and doesn't make the log unreadable.
+    static func failingStoreIfCorrupt<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var error as StorageError where error.code == .corrupt {
+            error.isStoreFailure = true
+            throw error
         }
     }
 }
