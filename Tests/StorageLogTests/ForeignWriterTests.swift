@@ -174,6 +174,11 @@ import Testing
             ALTER TABLE t RENAME TO old;
             CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0); DROP TABLE old
             """,
+            """
+            ALTER TABLE t RENAME TO old;
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0);
+            INSERT INTO t(id, v) SELECT id, v FROM old; DROP TABLE old
+            """,
         ])
     func replacedTable(sql: String) async throws {
         let engine = try await openedWithGap()

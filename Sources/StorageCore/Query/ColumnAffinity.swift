@@ -12,20 +12,37 @@ package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
     /// - Parameter isStrict: Whether the table is STRICT, where ANY keeps every value as it is; in other tables it is an ordinary
     ///   name, which means NUMERIC.
     package init(declaredType: String, isStrict: Bool = false) {
-        let type = String(decoding: declaredType.utf8.map { (0x61...0x7A).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
-        if isStrict, type == "ANY" {
-            self = .blob
-        } else if type.contains("INT") {
-            self = .integer
-        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
-            self = .text
-        } else if type.isEmpty || type.contains("BLOB") {
-            self = .blob
-        } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
-            self = .real
-        } else {
-            self = .numeric
+        self = declaredType.isEmpty ? .blob : .numeric
+        // The four letters that were read last, as in SQLite's sqlite3AffinityType().
+        var letters: UInt32 = 0
+        for byte in declaredType.utf8 {
+            letters = letters << 8 | UInt32((0x61...0x7A).contains(byte) ? byte - 0x20 : byte)
+            switch letters {
+            case Word.char, Word.clob, Word.text: self = .text
+            case Word.blob: if self == .numeric || self == .real { self = .blob }
+            case Word.real, Word.floa, Word.doub: if self == .numeric { self = .real }
+            case _ where letters & 0xFF_FFFF == Word.int:
+                self = .integer
+                return
+            default: break
+            }
         }
+        if isStrict, declaredType.utf8.count == 3, letters == Word.any { self = .blob }
+    }
+
+    /// The letters that decide about a declared type, the last one in the lowest byte.
+    private enum Word {
+        static let int = number("INT")
+        static let char = number("CHAR")
+        static let clob = number("CLOB")
+        static let text = number("TEXT")
+        static let blob = number("BLOB")
+        static let real = number("REAL")
+        static let floa = number("FLOA")
+        static let doub = number("DOUB")
+        static let any = number("ANY")
+
+        private static func number(_ word: String) -> UInt32 { word.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
     package var isNumeric: Bool { self == .numeric || self == .integer || self == .real }

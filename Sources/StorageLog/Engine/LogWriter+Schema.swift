@@ -142,7 +142,7 @@ extension LogWriter {
     /// an old root beside new ones could be that of another entity's table by now. A dropped table isn't recorded as dropped,
     /// because opening the store rebuilds it from the log.
     ///
-    /// - Throws: `corrupt` if the table of an entity is missing, and `schema-mismatch` if it was moved and isn't the same or has lost its rows.
+    /// - Throws: `corrupt` if the table of an entity is missing, and `schema-mismatch` if it was moved and isn't the same or doesn't have its rows.
     func followOtherPrograms() throws {
         guard try schemaVersion().version != schema.version else { return }
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
@@ -157,7 +157,7 @@ extension LogWriter {
             guard let earlier = schema.introspected?.tables[name],
                 table.definition.first.map(ExactText.init) == earlier.definition.first.map(ExactText.init)
             else { throw StorageError.exchangedTable(entity.name) }
-            if try hasLostRows(entity) { throw StorageError.exchangedTable(entity.name) }
+            if try isReplaced(entity) { throw StorageError.exchangedTable(entity.name) }
             moved.append((entity, table.root))
         }
         for (entity, root) in moved {
@@ -166,13 +166,20 @@ extension LogWriter {
         }
     }
 
-    /// Whether a table has no row, and the log has one: another program has created it again with the same SQL.
-    private func hasLostRows(_ entity: CatalogEntity) throws -> Bool {
+    /// Whether the rows of a table that was moved aren't those that the log has: another program has created it again with the same
+    /// SQL. One row is read: a program copies the positions of all rows or of none.
+    private func isReplaced(_ entity: CatalogEntity) throws -> Bool {
         database.forgetCompiledStatements()
-        let select = try PreparedStatement(database, "SELECT 1 FROM main.\(quoted(entity.stored)) LIMIT 1")
-        guard try !select.step() else { return false }
+        let reader = LogReader(database)
+        let select = try PreparedStatement(
+            database, "SELECT _position FROM main.\(quoted(entity.stored)) WHERE _position > 0 LIMIT 1")
+        if try select.step() {
+            let position = select.integer(0)
+            guard position <= head.position, let batch = try reader.batch(containing: position) else { return true }
+            return batch.withView { $0.shape(of: Int(position - batch.header.first)).entity != entity.id }
+        }
         var isInLog = false
-        try LogReader(database).forEachLastEvent(of: entity.id, at: head.position) { _, _ in
+        try reader.forEachLastEvent(of: entity.id, at: head.position) { _, _ in
             isInLog = true
             return false
         }
