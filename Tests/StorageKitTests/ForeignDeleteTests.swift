@@ -24,15 +24,8 @@ import Testing
         return (store, before)
     }
 
-    /// A connection that waits while the store is sealed.
-    private static func otherProgram(_ store: TemporaryStore) throws -> DatabaseQueue {
-        var configuration = GRDB.Configuration()
-        configuration.busyMode = .timeout(60)
-        return try DatabaseQueue(path: store.url.path, configuration: configuration)
-    }
-
     private func delete(in store: TemporaryStore) throws {
-        let foreign = try Self.otherProgram(store)
+        let foreign = try store.otherProgram()
         try foreign.write { try $0.execute(sql: "DELETE FROM notes WHERE id = 1") }
         try foreign.close()
     }
@@ -84,7 +77,7 @@ import Testing
     func droppedTable() async throws {
         let (store, _) = try await makeStore()
         try await store.storage.close()
-        let foreign = try Self.otherProgram(store)
+        let foreign = try store.otherProgram()
         try await foreign.write { try $0.execute(sql: "DROP TABLE notes") }
         try foreign.close()
         try await store.reopen()

@@ -362,7 +362,7 @@ struct RebuildTests {
     func tableDroppedBesideStore() async throws {
         let store = try await makeStore()
         let before = try await dump(store.storage)
-        let foreign = try DatabaseQueue(path: store.url.path)
+        let foreign = try store.otherProgram()
         try await foreign.write { try $0.execute(sql: "DROP TABLE notes") }
         try foreign.close()
         let storage = store.storage
