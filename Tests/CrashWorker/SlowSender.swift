@@ -28,7 +28,7 @@ final class SlowSender: SideEffectingProjection {
         positions.withLock { $0 += events.map(\.position) }
     }
 
-    /// Commits 256 MB of events while the side effect waits, and prints by how many megabytes the process has grown and how many
+    /// Commits 128 MB of events while the side effect waits, and prints by how many megabytes the process has grown and how many
     /// events the side effect had then, in their order. In a process of its own, so that the memory is that of the events.
     static func run(store: String, mode: ProjectionMode) async throws {
         let sender = SlowSender()
@@ -40,7 +40,7 @@ final class SlowSender: SideEffectingProjection {
         var written = [try await storage.save(Letter(id: 1, text: "")).position]
         while !sender.gate.isReached { try await Task.sleep(for: .milliseconds(1)) }
         let before = ProcessMemory.resident
-        for number in 0..<256 {
+        for number in 0..<128 {
             let text = String(repeating: "\(number % 10)", count: 1 << 20)
             written.append(try await storage.save(Letter(id: 1, text: text)).position)
             // The side effect isn't called for those of other entities in between.

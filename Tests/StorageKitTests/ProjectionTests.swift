@@ -231,9 +231,9 @@ struct ProjectionTests {
     func slowSideEffect(mode: ProjectionMode) throws {
         let folder = try TemporaryFolder()
         let worker = try Worker(store: folder.path("store.sqlite"), mode: "sending", prefix: mode.rawValue)
-        #expect(worker.result("sent") == 257)
-        // Each of the 256 events is larger than a megabyte.
-        #expect(worker.result("megabytes") < 160)
+        #expect(worker.result("sent") == 129)
+        // Each of the 128 events is larger than a megabyte.
+        #expect(worker.result("megabytes") < 100)
     }
 
     @Test("A paused projection stays paused after reopening")

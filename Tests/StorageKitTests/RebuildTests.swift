@@ -120,10 +120,12 @@ struct RebuildTests {
         let (steps, commits, done) = (Counter(), Counter(), Counter())
         let writing = Task {
             while done.value == 0 {
-                let id = 1_000 + commits.value % 7
+                let (id, step) = (1_000 + commits.value % 7, steps.value)
                 try await storage.save(Note(id: id, text: "meanwhile \(commits.value)"))
                 if commits.value % 5 == 0 { try await storage.delete(Note.self, id: id) }
                 commits.add()
+                // As many as the rebuild takes steps: more would only make its log longer.
+                try await eventually { steps.value > step || done.value > 0 }
             }
         }
         // Further rounds only until there were commits during three of them.

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("A search finds what reading all events finds", arguments: testSeeds(12))
+    @Test("A search finds what reading all events finds", arguments: testSeeds(6))
     func sameAsAll(seed: UInt64) async throws {
         let (engine, _) = try await NetDifferenceTests.history(seed, changesShapes: seed % 2 == 0)
         try await engine.withWriter { writer, _ in
