@@ -85,6 +85,35 @@
             try? await stalled.close()
         }
 
+        /// Its supervisor starts another one, which opens the store again.
+        @Test("It ends after a failure of the disk, and keeps what it has acknowledged")
+        func failedDisk() async throws {
+            let folder = try TemporaryFolder()
+            let store = folder.path("hub.sqlite")
+            // Larger files are refused, as on a full disk.
+            let script = "trap '' XFSZ; ulimit -f 2048; exec \"$0\" serve -s \"$1\" --create --port 0"
+            let process = try LineProcess("/bin/bash", ["-c", script, LineProcess.path(of: "storagekit"), store])
+            let line = try #require(await process.next { $0.hasPrefix("Serving on ") }.last)
+            let token = try tool("tokens", "-s", store, "create", "anna", "--write", "notes").output
+                .trimmingCharacters(in: .newlines)
+            let url = line.dropFirst("Serving on ".count) + "/"
+            let hub = HTTPHubClient(url: String(url), token: { token }, client: .shared)
+            var random = SplitMix64(seed: 1)
+            var written = 0
+            await #expect(throws: (any Error).self) {
+                while written < 10_000 {
+                    let text = (0..<500).map { _ in String(random.next(), radix: 36) }.joined()
+                    let _: HubWritten = try await hub.message(
+                        .PUT, "v1/collections/notes/documents/\(written)", body: HubFields(["text": "\"\(text)\""]))
+                    written += 1
+                }
+            }
+            #expect(process.end() == 4)
+            let counted = try tool("sql", "-s", store, "SELECT count(*) FROM notes", "--format", "csv")
+            #expect(counted.output.contains("\n\(written)\n"), "\(written): \(counted.output)")
+            #expect(try tool("verify", "-s", store).status == 0)
+        }
+
         @Test("It serves over TLS")
         func servingOverTLS() async throws {
             let folder = try TemporaryFolder()

@@ -53,12 +53,15 @@ extension StorageEngine {
     }
 
     /// - Throws: `unusable`, `closed` or `read-only` if the store can't be written to.
-    func checkUsable() throws {
+    package func checkUsable() throws {
         let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
         if let failure { throw failure }
         if isClosed { throw StorageError.closed() }
         if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
     }
+
+    /// Whether the store must be opened again after a failure of its file.
+    package var hasFailed: Bool { state.withLock { $0.failure != nil } }
 
     /// Whether commits are waiting, so that deferrable work should yield.
     package var hasWaitingCommits: Bool { state.withLock { !$0.queue.isEmpty } }

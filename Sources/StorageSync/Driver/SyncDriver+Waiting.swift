@@ -180,14 +180,18 @@ extension SyncDriver {
         return status
     }
 
-    var currentStatus: SyncStatus { Self.status(in: phase, lastError: lastError) }
+    var currentStatus: SyncStatus { Self.status(in: phase, lastError: lastError, after: settledStatus) }
 
-    static func status(in phase: Phase, lastError: String?) -> SyncStatus {
+    /// - Parameter last: The status before, which has the counts if the store can't be read now.
+    static func status(in phase: Phase, lastError: String?, after last: SyncStatus = SyncStatus()) -> SyncStatus {
         switch phase {
-        case .stopped: SyncStatus()
-        case .failed(let message): SyncStatus(connection: .failed(message))
+        case .stopped: return SyncStatus()
+        case .failed(let message):
+            var status = last
+            status.connection = .failed(message)
+            return status
         case .running(let core, let state):
-            SyncStatus(core, unreadable: state.unreadable, lastError: lastError)
+            return SyncStatus(core, unreadable: state.unreadable, lastError: lastError)
         }
     }
 }

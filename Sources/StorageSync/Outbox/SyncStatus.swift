@@ -25,7 +25,8 @@ public struct SyncStatus: Sendable, Equatable {
         /// Sending has stopped for this reason, because writes could be applied twice.
         /// ``CollectionSyncEngine/startOver()`` continues.
         case halted(String)
-        /// The store couldn't be read or written, for this reason; the engine retries.
+        /// The store couldn't be read or written, for this reason. The engine retries; after a failure of the disk the
+        /// program has to open the store again. The counts are those of the last time.
         case failed(String)
     }
 
@@ -125,7 +126,10 @@ extension SyncStatus {
                 .remoteFailed, "The engine has halted: \(reason).",
                 remedy: "Call startOver() to continue as a new device.")
         case .failed(let message):
-            StorageError(.unusable, message, remedy: "Fix the store; the engine retries by itself.")
+            StorageError(
+                .unusable, message,
+                remedy:
+                    "Fix the store; the engine retries by itself. After a failure of the disk, open the store again.")
         }
     }
 }

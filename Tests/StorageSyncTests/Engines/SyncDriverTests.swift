@@ -137,6 +137,20 @@ import Testing
             #expect(engine.pendingCount == number)
         }
     }
+
+    /// What waits for `pendingCount == 0` must not end because the store can't be read.
+    @Test("Writes are still counted after the store has failed", .timeLimit(.minutes(10)))
+    func countsAfterFailure() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        shop.mock.failure = RemoteError.unavailable()
+        for number in 1...3 { try await engine.saveDocument(Product("\(number)")) }
+        await #expect(throws: StorageError.self) {
+            try await shop.storage.engine.withWriter { _, _ -> Void in throw StorageError.breach("a test of failures") }
+        }
+        try await eventually { if case .failed = engine.status.connection { true } else { false } }
+        #expect(engine.pendingCount == 3)
+    }
 }
 
 extension SyncStatus.Connection {

@@ -16,7 +16,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Clients need a token: storagekit tokens create. The protocol is at /openapi.json, a client for browsers at \
             /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, finish \
-            requests for up to 30 seconds, and close the store; a second signal exits at once.
+            requests for up to 30 seconds, and close the store; a second signal exits at once. If the disk fails or is \
+            full, the server ends with an error: start it again once that is fixed.
 
               storagekit serve -s hub.sqlite --create
               storagekit serve -s hub.sqlite --host 0.0.0.0 --port 8443 --tls-certificate chain.pem --tls-key key.pem
@@ -127,8 +128,15 @@ struct ServeCommand: AsyncParsableCommand {
             // Before the server is announced.
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
             let ending = Task { await Self.end(group, by: signals) }
-            defer { ending.cancel() }
-            do { try await group.run() } catch let error as StorageError {
+            let failing = Task { await Self.end(group, whenFailed: storage) }
+            defer {
+                ending.cancel()
+                failing.cancel()
+            }
+            do {
+                try await group.run()
+                try storage.engine.checkUsable()
+            } catch let error as StorageError {
                 throw error
             } catch {
                 throw CommandError(
@@ -145,6 +153,13 @@ struct ServeCommand: AsyncParsableCommand {
                 isEnding = true
                 await group.triggerGracefulShutdown()
             }
+        }
+
+        /// After a failure of its disk, a store must be opened again: the server ends, and its supervisor starts another one.
+        private static func end(_ group: ServiceGroup, whenFailed storage: Storage) async {
+            let bell = storage.engine.commitBell()
+            if storage.engine.hasFailed { return await group.triggerGracefulShutdown() }
+            for await _ in bell where storage.engine.hasFailed { return await group.triggerGracefulShutdown() }
         }
 
         private static func announce(_ url: String, of path: String, hasTokens: Bool) throws {
