@@ -100,7 +100,7 @@ extension UserProjections {
             checkpoint.position = try writer.asProjection(fill)
             try checkpoint.save(slot.name, writer)
         }
-        _ = try catchUp(slot, through: reached, on: writer) { step in try inSavepoint(writer, step) }
+        _ = try catchUp(slot, through: reached, on: writer) { step in try writer.inSavepoint(step) }
     }
 
     /// Empties a projection, which catches up from the beginning then.

@@ -88,27 +88,12 @@ extension UserProjections {
     ) throws -> Result<[RowEvent], any Error> {
         do {
             return .success(
-                try inSavepoint(writer) {
+                try writer.inSavepoint {
                     try run(slot, on: EventSlice(event), isReplay: isReplay, isBehind: true, with: writer)
                 })
         } catch {
             guard !error.isStoreOrDiskFailure else { throw error }
             return .failure(error)
-        }
-    }
-
-    /// Runs a part of the current transaction, which is rolled back if it throws.
-    func inSavepoint<Value>(_ writer: LogWriter, _ body: () throws -> Value) throws -> Value {
-        try writer.statement("SAVEPOINT storage_attempt").execute()
-        do {
-            let value = try body()
-            try writer.statement("RELEASE storage_attempt").execute()
-            return value
-        } catch {
-            guard !error.isStoreOrDiskFailure else { throw error }
-            try writer.statement("ROLLBACK TO storage_attempt").execute()
-            try writer.statement("RELEASE storage_attempt").execute()
-            throw error
         }
     }
 }

@@ -63,6 +63,22 @@ import Testing
         #expect(receipt.commit != nil)
     }
 
+    @Test("Of a call that throws, no row is saved, and the transaction continues")
+    func failedCall() async throws {
+        let storage = try await storage()
+        try await storage.write { try $0.execute("CREATE UNIQUE INDEX authors_by_name ON authors(name)") }
+        let receipt: CommitReceipt = try await storage.write { tx in
+            let error = #expect(throws: StorageError.self) {
+                try tx.save(["Cleo", "Ann", "Dora"].enumerated().map { Author(id: $0 + 3, name: $1, books: []) })
+            }
+            #expect(error?.code == .conflict)
+            try tx.save([Author(id: 9, name: "Zoe", books: [])])
+        }
+        #expect(receipt.eventCount == 1)
+        #expect(try await storage.all(Author.self).map(\.name) == ["Ann", "Bea", "Zoe"])
+        #expect(try await storage.verify().isSound)
+    }
+
     // MARK: Counts
 
     @Test("Rows that are deleted along don't count")

@@ -343,4 +343,16 @@ import Testing
         #expect(faults == [])
         try await engine.close()
     }
+
+    @Test("Only files that a process has left unfinished are removed")
+    func userFilesStay() throws {
+        // No process has this number.
+        let own = ["-30000 notes.txt", "-2024-05-01", "-99999999-0-copy", "-99999999-", "-99999999", "--1-0"]
+        let left = ["-99999999-0", "-99999999-12-wal", "-99999999-0-journal"]
+        for suffix in own + left {
+            #expect(FileManager.default.createFile(atPath: folder.path("a.sqlite.partial\(suffix)"), contents: nil))
+        }
+        let found = FilePlacement.leftovers(of: folder.path("a.sqlite"))
+        #expect(Set(found) == Set(left.map { folder.path("a.sqlite.partial\($0)") }))
+    }
 }

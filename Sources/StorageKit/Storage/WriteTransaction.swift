@@ -11,10 +11,13 @@ public import StorageLog
 /// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are updated when it commits,
 /// so search before or after it.
 ///
-/// Every call throws ``StorageError``: `conflict` if a constraint of the table is broken, `invalid-value` for NaN, text with a NUL character, and
-/// other values that can't be stored, `limit-exceeded` if the commit grows beyond ``Limits``, `not-found` if the entity has no table because it
-/// wasn't declared when the store was opened, `database` if SQLite refuses the statement, and `io-error` if the disk fails. The changes of a call
-/// that throws are undone; the transaction continues if the body catches the error.
+/// Every call throws ``StorageError``: `conflict` if a constraint of the table is broken, `invalid-value` for NaN and other values that can't be
+/// stored, `not-found` if the entity has no table because it wasn't declared when the store was opened, `database` if SQLite refuses the statement,
+/// and `io-error` if the disk fails. The changes of a call that throws are undone, except that of several statements in one
+/// `execute` those before the failed one remain; the transaction continues if the body catches the error.
+///
+/// A text with a NUL character (`invalid-value`) and a value or commit beyond ``Limits`` (`limit-exceeded`) are found when their event is recorded:
+/// the write fails as a whole, at the latest when its body has ended.
 ///
 /// Not `Sendable`: it is valid only inside the body.
 public struct WriteTransaction: TransactionReader {
@@ -47,7 +50,9 @@ public struct WriteTransaction: TransactionReader {
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entities: [E]) throws {
         let table = EntityTableCache.of(E.Record.self)
-        try StorageError.explaining(table: table.name) { try table.save(entities, now: now, with: writer) }
+        try StorageError.explaining(table: table.name) {
+            try writer.inSavepoint { try table.save(entities, now: now, with: writer) }
+        }
     }
 
     /// Inserts or updates a row if it meets a precondition.

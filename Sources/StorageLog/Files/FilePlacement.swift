@@ -118,11 +118,23 @@ package struct FilePlacement: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         return names.filter { name in
             guard name.hasPrefix(prefix) else { return false }
-            let digits = name.dropFirst(prefix.count).prefix { $0.isNumber }
-            guard let process = pid_t(digits) else { return false }
+            guard let process = process(fromSuffix: name.dropFirst(prefix.count)) else { return false }
             return kill(process, 0) != 0 && errno == ESRCH
         }.sorted().map { (folder as NSString).appendingPathComponent($0) }
     }
+
+    /// The process that has created a file with this suffix; nil if it isn't a suffix of ``partial`` or of SQLite's files beside it.
+    private static func process(fromSuffix suffix: Substring) -> pid_t? {
+        let parts = suffix.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.allSatisfy(isDigit) else { return nil }
+        let rest = parts[1].utf8.drop(while: isDigit)
+        guard rest.count < parts[1].utf8.count, ["", "-wal", "-shm", "-journal"].contains(Substring(rest)) else {
+            return nil
+        }
+        return pid_t(parts[0])
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// Removes the names under which a file was created and which it still has besides its own, because its process ended between
     /// linking and unlinking.
