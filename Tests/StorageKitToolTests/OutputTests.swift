@@ -49,10 +49,32 @@ import Testing
     func differentTexts() {
         let texts = [
             "a\nb", #"a\nb"#, "a␊b", "a<U+000A>b", "a<U+240A>b", "a<<U+240A>b", "a<U+003C>U+240A>b", "a\u{202e}b",
-            "a<U+202E>b", #"a\u{202e}b"#, "a\r\nb", #"a\r\nb"#,
+            "a<U+202E>b", #"a\u{202e}b"#, "a\r\nb", #"a\r\nb"#, "ab", "ab\u{e0041}", "a\u{fe01}b", "a\u{e0101}b",
+            "a\u{2800}b",
+            "a\u{fe0f}b",
         ]
         let shown = texts.map(TerminalText.visible)
         #expect(Set(shown).count == texts.count, "\(shown)")
+    }
+
+    @Test("An emoji keeps its presentation")
+    func presentation() {
+        for text in ["\u{2764}\u{fe0f}", "\u{270a}\u{fe0e} x", "\u{1f468}\u{200d}\u{1f469}"] {
+            #expect(TerminalText.visible(text) == text)
+        }
+    }
+
+    @Test("A bar ends a cell of Markdown only between cells")
+    func barsInMarkdown() {
+        let row = MarkdownRow.text(["a|\u{301}b", "|", nil])
+        #expect(row.unicodeScalars.map(String.init) == "| a\\|\u{301}b | \\| |  |".unicodeScalars.map(String.init))
+    }
+
+    @Test("A word that can't be shown is no candidate")
+    func shownCandidates() {
+        let words = WordCandidates(typed: "t", words: ["t1", "t\u{1b}]0;x\u{7}", "t\u{202e}2", "t\r"])
+        #expect(words.words == ["t1"])
+        #expect(words.listing(width: 80) == "t1\n")
     }
 
     @Test("A value may be typed as it is shown")

@@ -54,6 +54,13 @@ import Testing
     }
 
     /// New York in 2024: 01:30 comes twice in autumn, and 02:30 in spring not at all.
+    @Test("An offset that can't be written is none", arguments: ["LMT4:56:02", "AAA99"])
+    func unwritableOffsets(zone: String) async throws {
+        let store = try await SampleStore.shared.value
+        let local = try output(["log", "--oneline", "--time", "local"], zone: zone, store: store.path)
+        #expect(local == (try output(["log", "--oneline", "--time", "utc"], zone: zone, store: store.path)))
+    }
+
     @Test(
         "Changes of clocks are taken into account",
         arguments: [

@@ -4,10 +4,16 @@ import Foundation
 struct WordCandidates {
     /// The typed part of the word.
     let typed: String
-    /// The words that begin with it, ignoring case, possibly after adding a quotation mark.
+    /// The words that begin with it, ignoring case, possibly after adding a quotation mark; none that couldn't be shown as it is.
     let words: [String]
     /// The text to add after a complete word.
-    var end = " "
+    let end: String
+
+    init(typed: String, words: [String], end: String = " ") {
+        self.typed = typed
+        self.words = words.filter { TerminalText.visible($0) == $0 }
+        self.end = end
+    }
 
     /// The number of typed characters that the addition replaces, if they are spelled differently.
     var replaces: Int { shared.hasPrefix(typed) || shared.count < typed.count ? 0 : typed.count }

@@ -16,7 +16,7 @@ extension Confirming {
                 .usage, "Nothing was changed: confirmation needs a terminal.",
                 next: "Check with --dry-run, then add --yes.")
         }
-        FileHandle.standardError.write(Data("\(question) [y/N] ".utf8))
+        FileHandle.standardError.write(Data("\(TerminalText.visible(question)) [y/N] ".utf8))
         let answer = readLine(strippingNewline: true)?.lowercased()
         guard answer == "y" || answer == "yes" else {
             throw CommandError(.negative, "Nothing was changed.")

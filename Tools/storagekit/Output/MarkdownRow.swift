@@ -11,6 +11,8 @@ enum MarkdownRow {
     static func rule(columns: Int) -> String { "|" + String(repeating: " --- |", count: columns) }
 
     private static func escaped(_ cell: String) -> String {
-        TerminalText.visible(cell).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+        // By scalars, because a mark that combines with the bar would hide it.
+        TerminalText.visible(cell).unicodeScalars.split(separator: "|", omittingEmptySubsequences: false)
+            .map(String.init).joined(separator: "\\|")
     }
 }

@@ -19,9 +19,11 @@ enum MCPText {
         return output
     }
 
-    /// Control and format characters: escapes of terminals, changes of direction, zero width, tags.
+    /// Control and format characters, and others that aren't seen: escapes of terminals, changes of direction, zero width, variation selectors,
+    /// tags.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value > 0x7e else { return false }
+        if scalar.isInvisible { return true }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: return true
         default: return false

@@ -3,7 +3,7 @@ enum TerminalText {
     /// Returns text with control characters as their symbols, `␊` for a line break, and other invisible ones as `<U+202E>`.
     ///
     /// Stored text could otherwise move the cursor, change colours, reorder the text (bidirectional overrides), or hide characters. The joiners
-    /// U+200C and U+200D are left, because words and emoji need them.
+    /// U+200C and U+200D are left, because words and emoji need them, and a variation selector that belongs to an emoji.
     ///
     /// Different texts look different. A backslash is always one, as paths and regular expressions have it, so a symbol isn't a
     /// `\n` that someone wrote; and where the text itself has a symbol or `<U+`, that is shown by its number too. What is
@@ -17,7 +17,9 @@ enum TerminalText {
             let scalar = scalars[index]
             if let symbol = symbol(of: scalar) {
                 output.unicodeScalars.append(symbol)
-            } else if isUnfit(scalar) || scalars[index...].starts(with: mark.unicodeScalars) {
+            } else if isUnfit(scalar) && !isPresentation(scalar, behind: output.unicodeScalars.last)
+                || scalars[index...].starts(with: mark.unicodeScalars)
+            {
                 output += code(of: scalar)
             } else {
                 output.unicodeScalars.append(scalar)
@@ -47,12 +49,15 @@ enum TerminalText {
 
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0..<0x20, 0x7f..<0xa0, 0x2400...0x2421: true
-        case 0x2028...0x202e, 0x2060...0x206f, 0x200b, 0x200e, 0x200f, 0x061c, 0x180e, 0xfeff, 0xfff9...0xfffb, 0xad,
-            0x34f,
-            0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0xe0001:
-            true
-        default: false
+        case 0x200c, 0x200d: false
+        case 0x2400...0x2421: true
+        default: scalar.isInvisible
         }
+    }
+
+    /// Whether it chooses how an emoji is drawn, as text or in colours.
+    private static func isPresentation(_ scalar: Unicode.Scalar, behind last: Unicode.Scalar?) -> Bool {
+        guard scalar.value == 0xfe0e || scalar.value == 0xfe0f, let last else { return false }
+        return last.properties.isEmoji
     }
 }

@@ -35,11 +35,12 @@ extension Timestamp {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Returns the time for people: with the offset of their zone, so that it can be typed again.
+    /// Returns the time for people: with the offset of their zone, so that it can be typed again; in UTC if the offset can't be written.
     static func shown(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
         let offset = display.offsetSeconds(at: microseconds)
-        guard offset != 0 else { return text(microseconds) }
         let minutes = abs(offset) / 60
+        // An offset is written in minutes. That of local mean time, before there were zones, has seconds.
+        guard (1..<24 * 60).contains(minutes), offset % 60 == 0 else { return text(microseconds) }
         func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return text(microseconds + offset * perSecond).dropLast() + (offset < 0 ? "-" : "+") + digits(minutes / 60)
             + ":"
