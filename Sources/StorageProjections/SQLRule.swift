@@ -63,8 +63,7 @@ extension SQLRule {
             operations.insert(operation)
         }
         // A table's name may hold anything, so it is the rest of the line.
-        guard let range = line.range(of: " of ", options: .caseInsensitive) else { return nil }
-        var table = line[range.upperBound...].trimmingCharacters(in: .whitespacesAndNewlines)
+        var table = line[words[of].endIndex...].trimmingCharacters(in: .whitespacesAndNewlines)
         if table.count > 2, table.hasPrefix("\""), table.hasSuffix("\"") {
             table = String(table.dropFirst().dropLast()).replacingOccurrences(of: "\"\"", with: "\"")
         }

@@ -236,6 +236,24 @@ struct ProjectionTests {
         #expect(worker.result("megabytes") < 100)
     }
 
+    /// It changes its tables without a commit, and where the reader weren't woken, the test would wait until its time is over.
+    @Test("Another process sees what an asynchronous projection has made", .timeLimit(.minutes(5)))
+    func projectionSeenByReaders() async throws {
+        let store = try store([Tally()], mode: .async)
+        try await settle(store.storage)
+        var configuration = StorageConfig(isReadOnly: true)
+        configuration.heartbeat = .seconds(3_600)
+        let reader = try StorageKit.start(at: store.url, config: configuration).facade
+        var counts = reader.liveValue { try Int.fetchOne($0, sql: "SELECT count(*) FROM tally") ?? 0 }.snapshots
+            .makeAsyncIterator()
+        for number in 0..<20 {
+            while try await counts.next() != number {}
+            try await store.storage.save(Note(id: number, text: "a"))
+        }
+        while try await counts.next() != 20 {}
+        try await reader.close()
+    }
+
     @Test("A paused projection stays paused after reopening")
     func pauseSurvivesReopening() async throws {
         for mode in [ProjectionMode.inline, .async] {

@@ -59,7 +59,7 @@ struct SQLProjectionTests {
             name: "journal",
             sql: """
                 CREATE TABLE journal(position INTEGER PRIMARY KEY, op TEXT, number INTEGER, actor TEXT, time TEXT, old, new);
-                -- on insert, update, delete of orders
+                -- on insert, update, delete\tof\torders
                 INSERT INTO journal VALUES (:position, :op, :commit, :actor, :time, :old_cents, :new_cents);
                 """)
         let store = try TemporaryStore { schema in

@@ -237,7 +237,9 @@ extension LogWriter {
     /// Wakes followers of the store, in this and in other processes.
     func ring() {
         observers.ring()
-        if !open.isEmpty { doorbell?.ring() }
+        // An asynchronous projection changes its tables without a commit.
+        if !open.isEmpty || hasRunProjection { doorbell?.ring() }
+        hasRunProjection = false
     }
 
     /// The events of the transaction that has just become durable, lent.

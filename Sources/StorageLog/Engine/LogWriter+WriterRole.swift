@@ -26,6 +26,7 @@ extension LogWriter {
 
     private func take(_ wanted: WriterRole) {
         role = wanted
+        if wanted.engine == 2 { hasRunProjection = true }
         storage_capture_set_engine(capture, wanted.engine)
         storage_capture_set_suppressed(capture, wanted.isSuppressed)
     }

@@ -59,6 +59,8 @@ package final class LogWriter {
     var defersTombstones = false
     var tombstones = Tombstones()
     var role = WriterRole()
+    /// Whether a projection has run since followers were woken.
+    var hasRunProjection = false
     var guarded = GuardedState()
     var writeGuard = WriteGuardState()
     /// The write-ahead log and its index, which SQLite finds by name when it opens them and never looks for again.
