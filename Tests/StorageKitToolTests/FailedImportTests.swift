@@ -69,16 +69,28 @@ struct FailedImportTests {
     }
 
     /// No line is bad, but the file ends too early. The second commit may go on there.
-    @Test("It says how far it came in a damaged file")
-    func damagedFile() throws {
+    @Test("It says how far it came in a damaged file", arguments: [[], ["--skip-invalid"]])
+    func damagedFile(options: [String]) throws {
         let folder = try TemporaryFolder()
-        let file = folder.path("in.jsonl.zst")
-        let whole = compressed(Array("\(Self.first)\n\(Self.second)\n".utf8))
-        let cut = compressed(Array("\(Self.bad)\n".utf8)).prefix(10)
-        try Data(whole + cut).write(to: URL(fileURLWithPath: file))
-        let outcome = try ToolProcess.run(["import", file], store: folder.path())
+        let file = try folder.writeCutOff([Self.first, Self.second])
+        let outcome = try ToolProcess.run(["import", file] + options, store: folder.path())
         #expect(outcome.status == 5, "\(outcome)")
         #expect(outcome.errors.contains("cut off. Stored before: 1 commit, up to line 1.\n"), "\(outcome.errors)")
+        #expect(try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n").count == 1)
+    }
+
+    @Test("It keeps the commits before a bad one that the end of a damaged file cuts off")
+    func damagedBadCommit() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.writeCutOff([Self.first, Self.bad])
+        let outcome = try ToolProcess.run(["import", "--skip-invalid", file], store: folder.path())
+        #expect(outcome.status == 5, "\(outcome)")
+        #expect(outcome.errors.contains("cut off. Stored before: 1 commit, up to line 1.\n"), "\(outcome.errors)")
+        // The rest of the bad commit isn't another one.
+        let rest = #"{"tx":3,"op":"insert","table":"t","id":"d","row":{"n":4}}"#
+        let whole = try folder.write([Self.first, Self.bad, rest])
+        let resumed = try ToolProcess.run(["import", "--skip-invalid", whole], store: folder.path())
+        #expect(resumed.status == 8, "\(resumed)")
         #expect(try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n").count == 1)
     }
 }
@@ -87,5 +99,13 @@ extension TemporaryFolder {
     fileprivate func write(_ lines: [String], _ name: String = "in.jsonl") throws -> String {
         try lines.map { $0 + "\n" }.joined().write(toFile: path(name), atomically: true, encoding: .utf8)
         return path(name)
+    }
+
+    /// Writes lines to a compressed file that ends inside what follows them.
+    fileprivate func writeCutOff(_ lines: [String]) throws -> String {
+        let whole = compressed(Array(lines.map { $0 + "\n" }.joined().utf8))
+        let cut = compressed(Array("another line\n".utf8)).prefix(10)
+        try Data(whole + cut).write(to: URL(fileURLWithPath: path("in.jsonl.zst")))
+        return path("in.jsonl.zst")
     }
 }

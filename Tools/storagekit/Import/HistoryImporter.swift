@@ -148,11 +148,19 @@ final class HistoryImporter {
         try parseLine()
     }
 
-    private func nextLine() throws -> InputLine? {
-        while let next = try reader.next() {
-            if !next.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return next }
+    /// Whether the input itself couldn't be read, such as a file that was cut off. It ends the import: no line is bad.
+    private var hasReadFailed = false
+
+    private func nextLine() throws(CommandError) -> InputLine? {
+        do throws(CommandError) {
+            while let next = try reader.next() {
+                if !next.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return next }
+            }
+            return nil
+        } catch {
+            hasReadFailed = true
+            throw error
         }
-        return nil
     }
 
     /// The error of the last line; it belongs to the commit that the line would have begun or joined.
@@ -217,8 +225,14 @@ extension HistoryImporter {
                         why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
                 default: error
                 }
-            guard options.skipsInvalid else { return failure }
-            try skipRest(of: tx)
+            guard options.skipsInvalid, !hasReadFailed else { return failure }
+            do {
+                try skipRest(of: tx)
+            } catch {
+                // A second run reads this commit as a whole.
+                progress = before.1
+                return error
+            }
             summary.skippedCommits += 1
             summary.skippedLines += (line?.number ?? reader.lineNumber + 1) - first.number
             return nil
