@@ -272,6 +272,31 @@ import Testing
         }
     }
 
+    @Test("An import resumes in a whole copy, and refuses in an earlier one what is there")
+    func resumedImport() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("in.jsonl")
+        func write(_ count: Int) throws {
+            let lines = (1...count).map { #"{"tx":\#($0),"op":"insert","table":"t","id":"\#($0)","row":{"n":\#($0)}}"# }
+            try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        try write(3)
+        #expect(try ToolProcess.run(["import", file], store: folder.path()).status == 0)
+        let copies = ["head", "t:2"].map { point in (point, folder.path("restored \(point).sqlite")) }
+        for (point, copy) in copies {
+            let outcome = try ToolProcess.run(["restore", folder.path(), "--to", point, "-o", copy], store: nil)
+            #expect(outcome.status == 0, "\(outcome)")
+        }
+        try write(5)
+        let resumed = try ToolProcess.run(["import", file], store: copies[0].1)
+        #expect(resumed.status == 0, "\(resumed)")
+        #expect(resumed.output.contains("resumed after line 3"), "\(resumed)")
+        #expect(try export(copies[0].1).count == 5)
+        let refused = try ToolProcess.run(["import", file], store: copies[1].1)
+        #expect(refused.status == 7, "\(refused)")
+        #expect(try export(copies[1].1).count == 2)
+    }
+
     /// AUTOINCREMENT says that no number is given to two rows, also where the first is gone: their histories would be one.
     @Test("A restored table goes on counting where it was")
     func autoincrement() async throws {

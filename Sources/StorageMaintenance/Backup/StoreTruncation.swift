@@ -31,6 +31,7 @@ struct StoreTruncation {
         let then = try Catalog.load(database, at: position)
         let indexes = try FullTextIndex.load(database)
         try dropDerived(indexes)
+        let leavesCommits = try LogReader(database).head().position > position
         let entities = CatalogEntity.reserved + then.live
         try fold(entities)
         // Another program may have dropped or renamed one.
@@ -42,7 +43,7 @@ struct StoreTruncation {
             try run("DELETE FROM \(quoted(entity.stored))")
             _ = try fill(entity)
         }
-        try restoreBookkeeping(then)
+        try restoreBookkeeping(then, leavesCommits: leavesCommits)
         for entity in then.live { try RowidCounter(of: entity, database).advance() }
         for index in indexes { try make(index, then) }
         try WriteGuard.install(then, database)
@@ -137,7 +138,8 @@ struct StoreTruncation {
         try run("INSERT INTO \(quoted(index.table))(\(quoted(index.table))) VALUES ('rebuild')")
     }
 
-    private func restoreBookkeeping(_ then: Catalog) throws {
+    /// - Parameter leavesCommits: Whether the log had commits after the point.
+    private func restoreBookkeeping(_ then: Catalog, leavesCommits: Bool) throws {
         let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
         try PreparedStatement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
             position)
@@ -145,7 +147,7 @@ struct StoreTruncation {
         try run("DROP TABLE storage_restored_tombstone")
         try PreparedStatement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
         try StoreLineage.begin(after: position, in: database)
-        // The recorded progress of imports is no longer valid.
-        try run("DELETE FROM storage_import")
+        // Of the commits that an import has stored, some are no longer there.
+        if leavesCommits { try run("DELETE FROM storage_import") }
     }
 }
