@@ -120,6 +120,20 @@ struct ImportExportTests {
         #expect(refused.errors.contains("--key-column"))
     }
 
+    /// An import finds out by a table's first row whether its key has the name `id`.
+    @Test("An export is imported again if the first row's own id is NULL")
+    func nullAsOwnId() throws {
+        let folder = try TemporaryFolder()
+        let lines = [line(1, "insert", "7", #"{"id":null,"x":1}"#), line(2, "insert", "8", #"{"id":"y"}"#)]
+        let first = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path("first.sqlite"))
+        #expect(first.status == 0, "\(first)")
+        let exported = try ToolProcess.run(["export"], store: folder.path("first.sqlite")).output
+        let file = try folder.write([exported], "exported.jsonl")
+        let second = try ToolProcess.run(["import", file], store: folder.path("second.sqlite"))
+        #expect(second.status == 0, "\(second)")
+        #expect(try ToolProcess.run(["export"], store: folder.path("second.sqlite")).output == exported)
+    }
+
     @Test("An empty id is a key like any other")
     func emptyId() throws {
         try expectRoundTrip([

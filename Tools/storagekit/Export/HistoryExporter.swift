@@ -16,12 +16,13 @@ final class HistoryExporter {
         /// The columns that `select` yields, and whether each is part of the row.
         let columns: [(column: CatalogColumn, isShown: Bool)]
 
-        /// Writes the current row of `select`, without NULL columns.
+        /// Writes the current row of `select`, without NULL columns: except one that is named `id`, because an import finds out by
+        /// the first row whether the key has that name.
         func write(to json: inout JSONWriter) {
             let row = select.row
             for (index, (column, isShown)) in columns.enumerated() where isShown {
                 let value = row.value(at: Int32(index))
-                if case .null = value { continue }
+                if case .null = value, column.name != "id" { continue }
                 json.key(column.name)
                 StoredValueWriter.write(value, type: column.type, coding: column.coding, to: &json)
             }
