@@ -406,6 +406,28 @@ struct ImportExportTests {
         #expect(shown.status == 0, "\(shown.errors)")
     }
 
+    @Test("Times can't get far ahead of the clock step by step")
+    func timesFarAhead() throws {
+        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        func after(_ years: Int, _ tx: Int) -> String {
+            line(tx, "insert", "\(tx)", #"{"n":1}"#, at: "\(year + years)-01-01T00:00:00Z")
+        }
+        let folder = try TemporaryFolder()
+        let steps = try folder.write([after(9, 1), after(18, 2), after(27, 3)], "steps.jsonl")
+        let refused = try ToolProcess.run(["import", steps], store: folder.path())
+        #expect(refused.status == 7, "\(refused)")
+        let reason = "Line 2: The time of a commit would be \(year + 18)-01-01"
+        #expect(refused.errors.contains(reason), "\(refused.errors)")
+        #expect(try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n").count == 1)
+        // Nor where each step opens the store.
+        let next = try folder.write([after(18, 4)], "next.jsonl")
+        #expect(try ToolProcess.run(["import", next], store: folder.path()).status == 7)
+        // A time that the store has reached is accepted.
+        let same = try folder.write([after(9, 5)], "same.jsonl")
+        let accepted = try ToolProcess.run(["import", same], store: folder.path())
+        #expect(accepted.status == 0, "\(accepted)")
+    }
+
     @Test("A dry run reports what an import would do and changes nothing")
     func dryRun() throws {
         let folder = try TemporaryFolder()

@@ -36,7 +36,8 @@ public struct StorageConfig: Sendable {
     ///
     /// The last plausible time is the latest of three: the newest commit, the time when the store was opened (if that was
     /// before 2100), and 2026. Commit times never decrease, so all later commits would get the time of a wrong clock. The
-    /// default of ten years lets a store be unused for a long time, but refuses clock jumps. Nil accepts every time.
+    /// default of ten years lets a store be unused for a long time, but refuses clock jumps. A time that is given, as those of an
+    /// imported history are, may be this far ahead of the other two, or as late as the newest commit. Nil accepts every time.
     public var maximumClockJump: Duration?
     /// The source of the time for commits, `updatedAt` columns and caches.
     public var clock: any StorageClock
