@@ -8,6 +8,7 @@ package final class Restoration {
     private let writer: LogWriter
     private let snapshot: MaterializedSnapshot
     private let policy: ConflictPolicy
+    private let numbered: Set<UInt32>
     private let remedy: String
     private var outcome = RevertOutcome()
     /// Rows whose restoration would leave a reference to a row that isn't there.
@@ -32,14 +33,16 @@ package final class Restoration {
 
     /// - Parameters:
     ///   - snapshot: A state in the current schema, whose tables are filled already.
+    ///   - numbered: The entities whose missing rows get the rowids that they have in the snapshot, which no other row has.
     ///   - remedy: What the user can do about conflicts, if the policy is to abort.
     package init(
         _ writer: LogWriter, from snapshot: MaterializedSnapshot, policy: ConflictPolicy,
-        remedy: String = StorageError.reversalRemedy
+        keepingRowidsOf numbered: Set<UInt32> = [], remedy: String = StorageError.reversalRemedy
     ) {
         self.writer = writer
         self.snapshot = snapshot
         self.policy = policy
+        self.numbered = numbered
         self.remedy = remedy
     }
 
@@ -80,7 +83,9 @@ package final class Restoration {
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let table = quoted(entity.stored)
-        let select = try PreparedStatement(source, "SELECT \(list) FROM \(table)\(Self.condition(entity, key))")
+        let rowid = numbered.contains(entity.id) ? entity.rowidName : nil
+        let selected = ([list] + [rowid].compactMap { $0 }).joined(separator: ", ")
+        let select = try PreparedStatement(source, "SELECT \(selected) FROM \(table)\(Self.condition(entity, key))")
         Self.bind(key, to: select)
         let find = try PreparedStatement(
             writer.database, "SELECT \(list) FROM \(table)\(Self.condition(entity, []))")
@@ -106,7 +111,8 @@ package final class Restoration {
                 // The table treats both keys as equal, so that row can't have existed then.
                 reason = try access.update(twin, changes, key: key)
             } else {
-                reason = try access.insert(key, changes)
+                let number = rowid.map { _ in select.integer(Int32(columns.count)) }
+                reason = try access.insert(key, changes, rowid: number)
             }
             if let reason { blocked.append(WaitingRow(entity: entity, key: key, reason: reason)) }
         }

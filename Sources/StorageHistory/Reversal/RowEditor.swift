@@ -88,16 +88,22 @@ final class RowEditor {
         return try obstacle(to: sql, bound, .changed, withOthers: withOthers)
     }
 
-    /// - Parameter replaces: Whether rows that conflict with it are deleted.
+    /// - Parameters:
+    ///   - rowid: The rowid of a row whose key is another; if nil, SQLite assigns one.
+    ///   - replaces: Whether rows that conflict with it are deleted.
     /// - Returns: Why the row can't be there; nil if it was inserted.
-    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue], replaces: Bool = false) throws -> String? {
+    func insert(
+        _ key: [ExactValue], _ values: [UInt32: ExactValue], rowid: Int64? = nil, replaces: Bool = false
+    ) throws -> String? {
         let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
-        let names = (keys + others).map { quoted($0.stored) } + ["_position"]
+        let number = rowid.map { [ExactValue.integer($0)] } ?? []
+        let names =
+            (keys + others).map { quoted($0.stored) } + ["_position"] + number.map { _ in entity.rowidName ?? "rowid" }
         let placeholders = names.map { _ in "?" }.joined(separator: ", ")
         return try obstacle(
             to:
                 "INSERT OR \(replaces ? "REPLACE" : "ABORT") INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
-            key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
+            key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)] + number)
     }
 
     /// What foreign keys do with the rows that refer to a changed one.

@@ -151,11 +151,12 @@ extension StorageEngine {
     ///   - names: The entities, whose tables the snapshot has filled.
     ///   - past: A state in the current schema.
     ///   - remedy: What the user can do about conflicts, if the policy is to abort.
-    ///   - prepare: Runs first in the commit, and is undone with it. Triggers are off.
+    ///   - prepare: Runs first in the commit, and is undone with it. Triggers are off. Returns the entities whose missing rows get
+    ///     the rowids that they have in the snapshot.
     package func restore(
         _ names: [String], from past: MaterializedSnapshot, key: [StorageValue]? = nil, policy: ConflictPolicy,
         metadata: CommitMetadata, isDryRun: Bool = false, remedy: String = StorageError.reversalRemedy,
-        prepare: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void = { _, _ in }
+        prepare: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Set<UInt32> = { _, _ in [] }
     ) async throws -> RevertReport {
         try await reporting(metadata, isDryRun: isDryRun) { writer, db in
             let entities = names.compactMap { writer.catalog.entity(named: $0) }
@@ -163,8 +164,9 @@ extension StorageEngine {
                 throw StorageError(
                     .conflict, "The schema changed during the read.", remedy: "Try again.")
             }
-            try prepare(writer, db)
-            return try Restoration(writer, from: past, policy: policy, remedy: remedy).run(entities, key: key)
+            let numbered = try prepare(writer, db)
+            return try Restoration(writer, from: past, policy: policy, keepingRowidsOf: numbered, remedy: remedy)
+                .run(entities, key: key)
         }
     }
 

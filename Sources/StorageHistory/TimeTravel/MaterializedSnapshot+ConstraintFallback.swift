@@ -46,11 +46,13 @@ extension MaterializedSnapshot {
         filled.withLock { _ = $0.insert(entity.id) }
     }
 
-    /// Creates an entity's table with the rows of the live one, without reading the log.
+    /// Creates an entity's table with the rows of the live one and their rowids, without reading the log.
     func copy(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
         let (source, target) = (try live.connection, try db.connection)
         try make(entity, like: source, in: target)
-        try TableCopy(from: source, to: target).run(entity.stored)
+        // The rowid first: where it is the key, that column comes after it, and SQLite uses the last of both.
+        let columns = [entity.rowidName].compactMap { $0 } + entity.live.map(\.stored) + ["_position"]
+        try TableCopy(from: source, to: target).run(entity.stored, columns: columns)
         db.clearSchemaCache()
         filled.withLock { _ = $0.insert(entity.id) }
     }

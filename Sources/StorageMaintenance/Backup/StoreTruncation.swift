@@ -34,14 +34,19 @@ struct StoreTruncation {
         let leavesCommits = try LogReader(database).head().position > position
         let entities = CatalogEntity.reserved + then.live
         try fold(entities)
+        var rowids: [UInt32: [String]] = [:]
+        for entity in then.live {
+            guard let old = now.entity(id: entity.id) else { continue }
+            rowids[entity.id] = try KeptRowids(of: old, database).assign(to: loose(entity), as: entity)
+        }
         // Another program may have dropped or renamed one.
         for entity in now.live { try run("DROP TABLE IF EXISTS \(quoted(entity.stored))") }
         try LogTruncation.run(database, through: position)
         var rows: [String: Int64] = [:]
-        for entity in then.live { rows[entity.name] = try make(entity) }
+        for entity in then.live { rows[entity.name] = try make(entity, rowids: rowids[entity.id] ?? []) }
         for entity in CatalogEntity.reserved {
             try run("DELETE FROM \(quoted(entity.stored))")
-            _ = try fill(entity)
+            _ = try fill(entity, rowids: [])
         }
         try restoreBookkeeping(then, leavesCommits: leavesCommits)
         for entity in then.live { try RowidCounter(of: entity, database).advance() }
@@ -85,7 +90,9 @@ struct StoreTruncation {
     }
 
     /// Makes the table of an entity as the catalog has it, then its rows, then its indexes and triggers.
-    private func make(_ entity: CatalogEntity) throws -> Int64 {
+    ///
+    /// - Parameter rowids: What ``KeptRowids`` returned for it.
+    private func make(_ entity: CatalogEntity, rowids: [String]) throws -> Int64 {
         let taken = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE")
         taken.bind(text: entity.stored, at: 1)
         if try taken.step() {
@@ -96,13 +103,13 @@ struct StoreTruncation {
         }
         taken.reset()
         try run(entity.definitions.table)
-        let rows = try fill(entity)
+        let rows = try fill(entity, rowids: rowids)
         try AttachedObjects.make(of: entity, in: database)
         return rows
     }
 
-    private func fill(_ entity: CatalogEntity) throws -> Int64 {
-        let columns = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+    private func fill(_ entity: CatalogEntity, rowids: [String]) throws -> Int64 {
+        let columns = (rowids + entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         try run(
             "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid"
         )

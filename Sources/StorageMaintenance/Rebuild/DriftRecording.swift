@@ -45,7 +45,7 @@ package struct DriftRecording: Sendable {
                 ) { writer, db in
                     guard writer.nextPosition == position + 1 else { throw Self.changedMeanwhile() }
                     do {
-                        try RebuildWriter(writer: writer, db: db).restoreRows(entities)
+                        return try RebuildWriter(writer: writer, db: db).restoreRows(entities)
                     } catch is RebuildWriter.Outdated {
                         throw Self.changedMeanwhile()
                     }

@@ -84,10 +84,11 @@ extension RebuildWriter {
 
     /// The shadow as a table with the entity's constraints.
     private func strict(_ shadow: ShadowTable, _ entity: CatalogEntity) throws -> String {
+        let rowids = try KeptRowids(of: entity, writer.database).assign(to: shadow.table, as: entity)
         guard shadow.isUnconstrained else { return shadow.table }
         let name = quoted("storage_strict_\(entity.id)")
         try makeStrict(entity, named: name)
-        let list = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+        let list = (rowids + entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         try PreparedStatement(
             writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)"
         )

@@ -88,8 +88,8 @@ final class HistoryImporter {
         }
     }
 
-    /// The operations of a history include the changes of triggers and foreign keys. If those ran again, their changes would be duplicated, or
-    /// conflict with the operations.
+    /// The operations of a history include the changes that triggers and foreign keys have made to tables with history. If those ran again, their
+    /// changes would be duplicated, or conflict with the operations.
     private func withoutActions(_ body: () throws -> Void) throws {
         try writer.with(settings: [("foreign_keys", "0")]) {
             try writer.withoutTriggers(body)
