@@ -7,7 +7,7 @@ extension EntityDefinition {
         guard !ReservedNames.isRefused(stored) else {
             throw StorageError(
                 .invalidName, "An entity can't be named \"\(name)\".",
-                remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
+                remedy: ReservedNames.remedy)
         }
     }
 

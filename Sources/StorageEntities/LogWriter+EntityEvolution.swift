@@ -140,8 +140,8 @@ extension LogWriter {
             database,
             """
             SELECT f."table", f."to", f.on_update, f.on_delete,
-                (SELECT count(*) FROM pragma_foreign_key_list(?1) AS g WHERE g.id = f.id)
-            FROM pragma_foreign_key_list(?1) AS f WHERE f."from" = ?2 COLLATE NOCASE ORDER BY f.id
+                (SELECT count(*) FROM temp.pragma_foreign_key_list(?1) AS g WHERE g.id = f.id)
+            FROM temp.pragma_foreign_key_list(?1) AS f WHERE f."from" = ?2 COLLATE NOCASE ORDER BY f.id
             """)
         keys.bind(text: entity.stored, at: 1)
         keys.bind(text: column.stored, at: 2)

@@ -61,7 +61,7 @@ package struct RecreatedTableReconciliation {
 
     private func hasPositions(_ entity: CatalogEntity) throws -> Bool {
         let select = try PreparedStatement(
-            writer.database, "SELECT 1 FROM pragma_table_info(?) WHERE name = '_position' COLLATE NOCASE")
+            writer.database, "SELECT 1 FROM temp.pragma_table_info(?) WHERE name = '_position' COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
         return try select.step()
     }

@@ -26,7 +26,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
         let select = try PreparedStatement(
             database,
             """
-            SELECT coalesce(sum(pgsize), 0) FROM dbstat
+            SELECT coalesce(sum(pgsize), 0) FROM temp.dbstat
             WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?1) AND aggregate = TRUE
             """)
         var total: Int64 = 0
@@ -64,10 +64,10 @@ extension ProjectionTables {
                 .invalidArgument, "The projection \(projection.name) changes \"\(name)\", which isn't its own.",
                 remedy: "Let prepare only make new tables, indexes and views.")
         }
-        for name in after.keys where before[name] == nil && name.lowercasedASCII.hasPrefix("storage_") {
+        for name in after.keys where before[name] == nil {
+            guard name.lowercasedASCII.hasPrefix("storage_") || ReservedNames.isBuiltIn(name) else { continue }
             throw StorageError(
-                .invalidName, "The projection \(projection.name) makes \"\(name)\".",
-                remedy: "Names that begin with storage_ are reserved; choose another.")
+                .invalidName, "The projection \(projection.name) makes \"\(name)\".", remedy: ReservedNames.remedy)
         }
         let tables = try tables(database).filter { before[$0.name] == nil }
         let dependents = try PreparedStatement(
@@ -113,7 +113,7 @@ extension ProjectionTables {
         let select = try PreparedStatement(
             database,
             """
-            SELECT name, type FROM pragma_table_list
+            SELECT name, type FROM temp.pragma_table_list
             WHERE schema = 'main' AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             ORDER BY type <> 'virtual', name
             """)

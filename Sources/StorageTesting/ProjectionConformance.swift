@@ -138,12 +138,13 @@ public struct ProjectionConformance: Sendable {
             var rows: [String] = []
             for table in tables {
                 let kind = try String.fetchOne(
-                    db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [table]
+                    db, sql: "SELECT type FROM temp.pragma_table_list WHERE schema = 'main' AND name = ?",
+                    arguments: [table]
                 )
                 // The content of FTS5's shadow tables depends on how the index was built.
                 guard kind != "shadow" else { continue }
                 let columns = try String.fetchAll(
-                    db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [table])
+                    db, sql: "SELECT name FROM temp.pragma_table_info(?) ORDER BY cid", arguments: [table])
                 let values = columns.map { "quote(\(quoted($0)))" }.joined(
                     separator: " || '|' || ")
                 rows += try String.fetchAll(db, sql: "SELECT \(values) FROM \(quoted(table))").map { "\(table): \($0)" }

@@ -176,6 +176,22 @@ extension AdoptTests {
         #expect(try ToolProcess.run(["verify"], store: store).status == 0)
     }
 
+    @Test(
+        "A table that hides one of SQLite's own is reported, and prevents nothing",
+        arguments: ["pragma_table_list", "Dbstat"])
+    func hidingBuiltIn(name: String) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            """
+            CREATE TABLE \(name)(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, v);
+            INSERT INTO t VALUES (1, 'a');
+            """, in: folder)
+        #expect(outcome.status == 8, "\(outcome)")
+        let reason = "! \(name) has no history: its name is that of a table that SQLite has built in."
+        #expect(outcome.output.contains(reason), "\(outcome.output)")
+        #expect(outcome.output.contains("Adopted 1 table"), "\(outcome.output)")
+    }
+
     /// Every change of such a table would fail.
     @Test("A foreign key to a missing table or key is reported")
     func foreignKeyToNothing() throws {

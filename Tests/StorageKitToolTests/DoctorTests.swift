@@ -54,6 +54,31 @@ struct DoctorTests {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: ["doctor"] + arguments), store: path)
     }
 
+    /// Other programs may have made them, as may a version that didn't refuse them.
+    @Test("A store whose tables hide those of SQLite can be maintained")
+    func hidingBuiltIn() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        let names = [
+            "table_info", "table_xinfo", "table_list", "foreign_key_list", "foreign_key_check", "index_list",
+            "index_info", "collation_list", "database_list",
+        ]
+        let tables = names.map { "CREATE TABLE pragma_\($0)(x);" }.joined()
+        try meddle(path, "\(tables) CREATE TABLE dbstat(x); CREATE TABLE json_each(x); CREATE TABLE json_tree(x)")
+        let storage = try open(path)
+        try await storage.write { try $0.execute("ALTER TABLE articles ADD COLUMN extra TEXT") }
+        try await storage.save(Article(id: 9_000, title: "new"))
+        #expect(try await storage.verify().findings.map(\.description) == [])
+        try await storage.close()
+        for arguments in [
+            ["doctor"], ["stats"], ["undo", "--yes"], ["schema"], ["verify"], ["rebuild", "--compare"],
+            ["rebuild", "articles"], ["at", "t:3", "SELECT count(*) FROM articles"],
+        ] {
+            let outcome = try ToolProcess.run(arguments, store: path)
+            #expect(outcome.status == 0, "\(arguments): \(outcome)")
+        }
+    }
+
     @Test("A deep check warns of a row that another program had deleted before it was saved again")
     func foreignDelete() async throws {
         let folder = try TemporaryFolder()

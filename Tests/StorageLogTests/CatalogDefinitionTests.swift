@@ -157,6 +157,25 @@ import Testing
         #expect(try await entity("docs", of: engine).isDropped == false)
     }
 
+    /// SQLite finds them where a statement names its own.
+    @Test(
+        "A write can't make a table or view that hides one of SQLite's own",
+        arguments: [
+            "CREATE TABLE pragma_table_info(x)", "CREATE TABLE Pragma_new(x)", "CREATE TABLE json_each(x)",
+            "CREATE VIEW dbstat AS SELECT 1", "ALTER TABLE docs RENAME TO json_tree",
+        ])
+    func builtInNames(sql: String) async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
+        let error = await #expect(throws: StorageError.self) { try await engine.commit(sql) }
+        #expect(error?.code == .invalidName, "\(String(describing: error))")
+        #expect(error?.message.contains("SQLite has built in") == true, "\(String(describing: error))")
+        try await engine.commit("CREATE TABLE other(id INTEGER PRIMARY KEY AUTOINCREMENT)")
+        try await engine.commit("INSERT INTO docs(id, n) VALUES ('a', 1)")
+        #expect(try await engine.integer("SELECT count(*) FROM docs") == 1)
+    }
+
     @Test("A store of an earlier format is refused")
     func earlierFormat() async throws {
         let folder = try TemporaryFolder()

@@ -29,7 +29,7 @@ package struct MissingIndexes {
         return try String.fetchOne(
             db,
             sql: """
-                SELECT info.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info \
+                SELECT info.name FROM temp.pragma_index_list(?) AS list, temp.pragma_index_info(list.name) AS info \
                 WHERE info.seqno = 0 AND info.name = ? AND list.partial = 0
                 """, arguments: [table.stored, stored]) != nil
     }

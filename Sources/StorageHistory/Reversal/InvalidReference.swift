@@ -71,9 +71,9 @@ struct InvalidReference {
         let select = try writer.statement(
             """
             SELECT m.name, f.seq, f."table", f."from",
-                coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)),
+                coalesce(f."to", (SELECT p.name FROM temp.pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)),
                 f.on_delete IN ('NO ACTION', 'RESTRICT')
-            FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
+            FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
             ORDER BY m.name, f.id, f.seq
             """)
         defer { select.reset() }

@@ -118,7 +118,7 @@ extension LogWriter {
         let changed = Set(tables.map(\.folded))
         let references = try statement(
             """
-            SELECT m.name, f."table" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
+            SELECT m.name, f."table" FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
             """)
         var referring: Set<String> = []
         while try references.step() {
@@ -127,7 +127,7 @@ extension LogWriter {
         }
         references.reset()
         for table in referring {
-            let check = try statement("SELECT 1 FROM pragma_foreign_key_check(?1) LIMIT 1")
+            let check = try statement("SELECT 1 FROM temp.pragma_foreign_key_check(?1) LIMIT 1")
             check.bind(text: table, at: 1)
             defer { check.reset() }
             if try check.step() { return false }

@@ -169,8 +169,8 @@ final class RowEditor {
         // Without a list of columns a foreign key refers to the primary key. In a schema of many tables, the text rules out most.
         let select = try writer.statement(
             """
-            SELECT coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1))
-            FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+            SELECT coalesce(f."to", (SELECT p.name FROM temp.pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1))
+            FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS f
             WHERE m.type = 'table' AND m.sql LIKE '%UPDATE%' AND f."table" = ? COLLATE NOCASE
                 AND f.on_update NOT IN ('NO ACTION', 'RESTRICT')
             """)

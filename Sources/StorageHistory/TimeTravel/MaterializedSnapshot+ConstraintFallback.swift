@@ -64,7 +64,7 @@ extension MaterializedSnapshot {
         var entity = entity
         let defaults = DefaultValues()
         let select = try PreparedStatement(
-            source, "SELECT name, dflt_value, type FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
+            source, "SELECT name, dflt_value, type FROM temp.pragma_table_info(?1) WHERE dflt_value NOTNULL")
         select.bind(text: entity.stored, at: 1)
         while try select.step() {
             let name = try select.row.text(at: 0)

@@ -29,7 +29,7 @@ package enum UnconstrainedColumns {
     }
 
     private static func collations(_ database: Connection) throws -> Set<String> {
-        let select = try PreparedStatement(database, "SELECT upper(name) FROM pragma_collation_list")
+        let select = try PreparedStatement(database, "SELECT upper(name) FROM temp.pragma_collation_list")
         var names: Set<String> = []
         while try select.step() { names.insert(select.string(0)) }
         return names

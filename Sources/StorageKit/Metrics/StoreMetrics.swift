@@ -60,7 +60,7 @@ extension StoreMetrics.Stored {
         let pages = try PreparedStatement(
             history.connection,
             """
-            SELECT coalesce(sum(pgsize), 0) FROM dbstat
+            SELECT coalesce(sum(pgsize), 0) FROM temp.dbstat
             WHERE name IN ('storage_log', 'storage_tombstone') AND aggregate = TRUE
             """)
         if try pages.step() { logBytes = pages.integer(0) }

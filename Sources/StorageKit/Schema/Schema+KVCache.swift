@@ -9,7 +9,7 @@ extension Schema {
             guard !ReservedNames.isRefused(tableName) else {
                 throw StorageError(
                     .invalidName, "A cache can't be named \"\(tableName)\".",
-                    remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
+                    remedy: ReservedNames.remedy)
             }
             let table = quoted(tableName)
             // The index is also looked up by name, so that a store that has both isn't changed.

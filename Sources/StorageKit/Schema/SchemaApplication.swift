@@ -150,7 +150,7 @@ struct SchemaApplication {
         let rows = try GRDB.Row.fetchAll(
             db,
             sql: """
-                SELECT m.name, k."from", k."table" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS k
+                SELECT m.name, k."from", k."table" FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS k
                 WHERE m.type = 'table' AND NOT EXISTS (
                     SELECT 1 FROM sqlite_schema AS p WHERE p.type = 'table' AND p.name = k."table" COLLATE NOCASE)
                 """)

@@ -18,6 +18,8 @@ struct IntrospectedSchema {
     var tables: [ExactText: IntrospectedTable]
     /// The SQL of the engine's own objects, and of those of their tables, by name.
     private(set) var ownObjects: [String: String]
+    /// The names of tables and views that hide those that SQLite has built in.
+    private(set) var hidingBuiltIn: Set<String>
     /// What this reading has cost beyond one pass over `sqlite_schema`.
     private(set) var work = SchemaWork()
     private var rows: [SchemaRow]
@@ -91,12 +93,16 @@ extension IntrospectedSchema {
         self.version = try version.step() ? version.integer(0) : 0
         tables = earlier?.tables ?? [:]
         ownObjects = earlier?.ownObjects ?? [:]
+        hidingBuiltIn = earlier?.hidingBuiltIn ?? []
         rows = []
         let changed = try readRows(database, knowing: earlier?.rows ?? [])
         guard !changed.isEmpty else { return }
         if changed.contains(where: \.isReserved) {
             let own = rows.filter { $0.isReserved && !$0.isGuard }
             ownObjects = Dictionary(own.map { ($0.name, $0.sql) }) { _, last in last }
+        }
+        if changed.contains(where: \.hidesBuiltIn) {
+            hidingBuiltIn = Set(rows.lazy.filter(\.hidesBuiltIn).map(\.name))
         }
         try inspectTables(Set(changed.map(\.key)), database)
     }
@@ -165,7 +171,7 @@ extension IntrospectedSchema {
     ) throws -> [ExactText: (hasRowid: Bool, isStrict: Bool)] {
         guard let first = tables.first else { return [:] }
         // SQLite walks over all tables for each name that it is asked for, and returns all if it is asked for none.
-        let source = tables.count == 1 ? "pragma_table_list(?1)" : "pragma_table_list"
+        let source = tables.count == 1 ? "temp.pragma_table_list(?1)" : "temp.pragma_table_list"
         let select = try PreparedStatement(
             database, "SELECT name, wr, strict FROM \(source) WHERE schema = 'main'")
         if tables.count == 1 { select.bind(text: first.name, at: 1) }
@@ -181,7 +187,7 @@ extension IntrospectedSchema {
             database,
             """
             SELECT name, type, "notnull", dflt_value, pk, cid, hidden
-            FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1
+            FROM temp.pragma_table_xinfo(?, 'main') WHERE hidden <> 1
             """)
         select.bind(text: table.name, at: 1)
         var columns: [IntrospectedColumn] = []

@@ -15,6 +15,8 @@ struct GuardedState {
     var settings: [(name: String, value: String)] = []
     /// The engine's own part of the schema, by name.
     var ownObjects: [String: String] = [:]
+    /// The tables and views that hide those that SQLite has built in, by name.
+    var hidingBuiltIn: Set<String> = []
 }
 
 /// The guard of the writer connection. Users get it inside a write and may do with it what GRDB and SQLite allow, so the end of
@@ -227,14 +229,21 @@ extension LogWriter {
 
     /// Records the engine's own current schema as the one to keep.
     func learnOwnObjects(_ found: IntrospectedSchema) {
-        guarded.ownObjects = found.ownObjects
+        (guarded.ownObjects, guarded.hidingBuiltIn) = (found.ownObjects, found.hidingBuiltIn)
         storage_capture_take_body_changed_schema(capture)
     }
 
-    /// - Throws: `invalid-argument` if the body of a commit changed the engine's own schema.
+    /// - Throws: `invalid-argument` if the body of a commit changed the engine's own schema, `invalid-name` if it made a table or view
+    ///   that hides one that SQLite has built in. What another program made is left as it is.
     func checkOwnObjects(_ found: IntrospectedSchema) throws {
         let objects = found.ownObjects
         let byBody = storage_capture_take_body_changed_schema(capture) != 0
+        if byBody, let name = found.hidingBuiltIn.subtracting(guarded.hidingBuiltIn).min() {
+            throw StorageError(
+                .invalidName, "A write makes \"\(name)\", a name that SQLite has built in.",
+                remedy: ReservedNames.remedy)
+        }
+        guarded.hidingBuiltIn = found.hidingBuiltIn
         guard objects != guarded.ownObjects else { return }
         guard byBody else {
             guarded.ownObjects = objects

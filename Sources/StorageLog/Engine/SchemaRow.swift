@@ -47,6 +47,9 @@ struct SchemaRow {
     /// Whether the object has a reserved name, or belongs to a table with one.
     var isReserved: Bool { name.isReservedName || table.isReservedName }
 
+    /// Whether statements of users that name a table of SQLite's own find this one instead.
+    var hidesBuiltIn: Bool { (type == "table" || type == "view") && ReservedNames.isBuiltIn(name) }
+
     /// The order within a table's definition: the table, then its indexes and triggers by name.
     func precedes(_ other: SchemaRow) -> Bool {
         if (type == "table") != (other.type == "table") { return type == "table" }

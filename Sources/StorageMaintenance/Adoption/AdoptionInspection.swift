@@ -55,7 +55,7 @@ package struct AdoptionInspection {
         let select = try PreparedStatement(
             database,
             """
-            SELECT name, type, wr, ncol FROM pragma_table_list
+            SELECT name, type, wr, ncol FROM temp.pragma_table_list
             WHERE schema = 'main' AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             ORDER BY name
             """)
@@ -171,7 +171,7 @@ extension AdoptionInspection {
     }
 
     private func columns(of table: String) throws -> [Column] {
-        let select = try PreparedStatement(database, "SELECT name, pk, hidden FROM pragma_table_xinfo(?)")
+        let select = try PreparedStatement(database, "SELECT name, pk, hidden FROM temp.pragma_table_xinfo(?)")
         select.bind(text: table, at: 1)
         var columns: [Column] = []
         while try select.step() {
@@ -187,7 +187,7 @@ extension AdoptionInspection {
         let select = try PreparedStatement(
             database,
             """
-            SELECT k."table" FROM pragma_foreign_key_list(?1) AS k
+            SELECT k."table" FROM temp.pragma_foreign_key_list(?1) AS k
             WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.type = 'table' AND s.name = k."table" COLLATE NOCASE)
             """)
         select.bind(text: table, at: 1)
@@ -205,6 +205,10 @@ extension AdoptionInspection {
             return .init(
                 reason: table.isEmpty ? "its name is empty" : "it has a column whose name is empty",
                 remedy: "Give it a name: an exported history can't be imported without.")
+        }
+        if ReservedNames.isBuiltIn(table) {
+            return .init(
+                reason: "its name is that of a table that SQLite has built in", remedy: "Rename it, then adopt it.")
         }
         if !columns.contains(where: { $0.keyOrdinal > 0 }) {
             return .init(

@@ -40,7 +40,7 @@ struct SchemaUses: Equatable {
     ///
     /// - Throws: SQLite's error, already for the columns of a view that reads a missing table.
     static func update(of table: String, _ database: Connection) throws -> String {
-        let columns = try PreparedStatement(database, "SELECT name FROM pragma_table_info(?)")
+        let columns = try PreparedStatement(database, "SELECT name FROM temp.pragma_table_info(?)")
         columns.bind(text: table, at: 1)
         var assignments: [String] = []
         while try columns.step() { assignments.append("\(quoted(columns.string(0))) = NULL") }

@@ -59,7 +59,7 @@ extension ProjectionRuntime {
             let tables = try StoredProjection.all(in: connection).first { $0.name == name }?.tables.tables ?? []
             // Shadow tables of virtual tables are useless by themselves.
             let select = try PreparedStatement(
-                connection, "SELECT 1 FROM pragma_table_list WHERE name = ?1 AND type <> 'shadow'")
+                connection, "SELECT 1 FROM temp.pragma_table_list WHERE name = ?1 AND type <> 'shadow'")
             let kept = try tables.filter { table in
                 defer { select.reset() }
                 select.bind(text: table, at: 1)

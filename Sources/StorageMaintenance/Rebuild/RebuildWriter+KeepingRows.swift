@@ -27,7 +27,7 @@ extension RebuildWriter {
     /// The largest possible position of the entity's rows and tombstones; nil if there is no table that has any.
     private func lastPosition(of entity: CatalogEntity) throws -> Int64? {
         let column = try PreparedStatement(
-            writer.database, "SELECT 1 FROM pragma_table_info(?1) WHERE name = '_position' COLLATE NOCASE")
+            writer.database, "SELECT 1 FROM temp.pragma_table_info(?1) WHERE name = '_position' COLLATE NOCASE")
         column.bind(text: entity.stored, at: 1)
         guard try column.step() else { return nil }
         column.reset()

@@ -27,7 +27,7 @@ extension RebuildWriter {
     }
 
     private func hasForeignKeys(_ entity: CatalogEntity) throws -> Bool {
-        let select = try PreparedStatement(writer.database, "SELECT 1 FROM pragma_foreign_key_list(?1)")
+        let select = try PreparedStatement(writer.database, "SELECT 1 FROM temp.pragma_foreign_key_list(?1)")
         select.bind(text: entity.stored, at: 1)
         return try select.step()
     }

@@ -17,7 +17,7 @@ package struct ForeignSchemaChange: Sendable {
         found = definitions.definition(of: entity.stored)
         guard found != entity.definition else { return nil }
         (name, expected) = (entity.name, entity.definition)
-        let select = try PreparedStatement(definitions.database, "SELECT name FROM pragma_table_info(?1)")
+        let select = try PreparedStatement(definitions.database, "SELECT name FROM temp.pragma_table_info(?1)")
         select.bind(text: entity.stored, at: 1)
         var columns: [String] = []
         while try select.step() { columns.append(select.string(0)) }

@@ -239,7 +239,7 @@ package final class ScratchProjection {
         let select = try PreparedStatement(
             database,
             """
-            SELECT name, type, wr FROM pragma_table_list
+            SELECT name, type, wr FROM temp.pragma_table_list
             WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             ORDER BY name
             """)
@@ -247,7 +247,7 @@ package final class ScratchProjection {
         while try select.step() {
             let name = select.string(0)
             if FoldCheckpoint.isOwn(name) { continue }
-            let info = try PreparedStatement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
+            let info = try PreparedStatement(database, "SELECT name, pk FROM temp.pragma_table_info(?1) ORDER BY cid")
             info.bind(text: name, at: 1)
             var columns: [String] = []
             var keys: [(ordinal: Int64, name: String)] = []

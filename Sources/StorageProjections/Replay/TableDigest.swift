@@ -66,7 +66,7 @@ final class TableDigest {
     }
 
     private func watched(_ table: Table, _ number: Int) throws -> Watched {
-        let select = try PreparedStatement(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")
+        let select = try PreparedStatement(database, "SELECT name, type FROM temp.pragma_table_info(?1) ORDER BY cid")
         select.bind(text: table.name, at: 1)
         var found: [(name: String, isReal: Bool)] = []
         while try select.step() {

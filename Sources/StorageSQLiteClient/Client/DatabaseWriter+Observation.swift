@@ -85,7 +85,7 @@
 
         /// Whether SQLite's update hook is called for the rows of a table.
         private func reportsRows(of table: String, _ db: Database) -> Bool {
-            let sql = "SELECT 1 FROM pragma_table_list(?) WHERE wr OR type = 'virtual'"
+            let sql = "SELECT 1 FROM temp.pragma_table_list(?) WHERE wr OR type = 'virtual'"
             // If that can't be determined, assume that it may have changed.
             do { return try Int.fetchOne(db, sql: sql, arguments: [table]) == nil } catch { return false }
         }

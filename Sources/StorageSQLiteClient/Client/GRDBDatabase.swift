@@ -70,7 +70,7 @@
         /// What the body has attached can't be detached before the end of the transaction.
         private static func checkIsNoStoreAttached(_ db: Database) throws {
             let attached = try db.cachedStatement(
-                sql: "SELECT name, file FROM pragma_database_list WHERE name NOT IN ('main', 'temp')")
+                sql: "SELECT name, file FROM temp.pragma_database_list WHERE name NOT IN ('main', 'temp')")
             for row in try Row.fetchAll(attached) {
                 let name = (row["name"] as String).quotedDatabaseIdentifier
                 let identity = try Int64.fetchOne(db, sql: "PRAGMA \(name).application_id")
@@ -82,7 +82,8 @@
         private static func checkIsNoStore(_ db: Database) throws {
             let identity = try Int64.fetchOne(try db.cachedStatement(sql: "PRAGMA application_id"))
             if identity == SQLiteClientError.storeApplicationID {
-                let path = try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+                let path = try String.fetchOne(
+                    db, sql: "SELECT file FROM temp.pragma_database_list WHERE name = 'main'")
                 throw SQLiteClientError.store(
                     at: path ?? "The database", refusing: "a writing transaction")
             }

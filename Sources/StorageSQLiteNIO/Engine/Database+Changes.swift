@@ -29,7 +29,7 @@
         private func hasRowIDs(_ table: String) -> Bool {
             var statement: OpaquePointer?
             defer { sqlite3_finalize(statement) }
-            let sql = "SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND type <> 'virtual' AND wr = 0"
+            let sql = "SELECT 1 FROM temp.pragma_table_list(?1) WHERE schema = 'main' AND type <> 'virtual' AND wr = 0"
             guard let handle = try? connection.handle,
                 sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
                 storage_bind_text(statement, 1, table, table.utf8.count) == SQLITE_OK

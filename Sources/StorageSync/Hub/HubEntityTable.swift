@@ -253,7 +253,8 @@ extension HubEntityTable {
     private func defaultValue(of column: CatalogColumn, in database: Connection) throws -> StorageValue {
         let select = try PreparedStatement(
             database,
-            "SELECT dflt_value, type FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE AND dflt_value NOTNULL")
+            "SELECT dflt_value, type FROM temp.pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE AND dflt_value NOTNULL"
+        )
         select.bind(text: entity.stored, at: 1)
         select.bind(text: column.stored, at: 2)
         guard try select.step() else { return .null }

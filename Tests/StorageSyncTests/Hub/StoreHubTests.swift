@@ -72,6 +72,24 @@ struct StoreHubTests {
         #expect(try await Set(own.keys).isSubset(of: hub.collections(as: .full)))
     }
 
+    @Test("No collection hides a table that SQLite has built in")
+    func namesOfBuiltInTables() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let names = ["pragma_table_list", "PRAGMA_foreign_key_list", "dbstat", "json_each", "completion"]
+        for name in names {
+            let written = try await hub.write(.save(["t": .text("1")]), to: "d", of: name, as: .full)
+            #expect(written.isCreated)
+            #expect(try await hub.document("d", of: name, as: .full).fields["t"] == "1")
+        }
+        #expect(try await Set(names).isSubset(of: hub.collections(as: .full)))
+        let tables = try await store.storage.read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+        }
+        #expect(Set(tables).isDisjoint(with: names))
+        #expect(Set(tables).isSuperset(of: names.map { "t_\($0)" }))
+    }
+
     @Test("A write of a batch is applied at the document's version")
     func positionBehindTriggers() async throws {
         let store = try TemporaryStore { schema in

@@ -97,7 +97,7 @@ extension Doctor {
 
     private func references() throws -> [Checkup] {
         let check = try PreparedStatement(
-            database, "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
+            database, "SELECT \"table\", count(*) FROM temp.pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
         var found: [Checkup] = []
         while try check.step() {
             let rows = NumberText.count(check.integer(1), "row refers", plural: "rows refer")

@@ -31,7 +31,7 @@ struct StoredForeignKey {
     static func all(_ writer: LogWriter) throws -> [StoredForeignKey] {
         let select = try writer.statement(
             """
-            SELECT m.name, f.id, f."table", f."from", f."to" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+            SELECT m.name, f.id, f."table", f."from", f."to" FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS f
             WHERE m.type = 'table' ORDER BY m.name, f.id, f.seq
             """)
         defer { select.reset() }
@@ -52,7 +52,7 @@ struct StoredForeignKey {
     /// A foreign key that names no columns of the parent refers to its primary key.
     private func completed(_ writer: LogWriter) throws -> StoredForeignKey {
         var copy = self
-        let select = try writer.statement("SELECT name, pk FROM pragma_table_xinfo(?1) ORDER BY pk")
+        let select = try writer.statement("SELECT name, pk FROM temp.pragma_table_xinfo(?1) ORDER BY pk")
         select.bind(text: parent, at: 1)
         defer { select.reset() }
         var names: Set<ExactText> = []

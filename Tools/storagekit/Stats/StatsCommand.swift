@@ -74,7 +74,7 @@ struct StoreStats {
         let pages = try PreparedStatement(
             store.connection,
             """
-            SELECT coalesce(sum(pgsize), 0) FROM dbstat
+            SELECT coalesce(sum(pgsize), 0) FROM temp.dbstat
             WHERE name IN ('storage_log', 'storage_tombstone') AND aggregate = TRUE
             """)
         if try pages.step() { logBytes = pages.integer(0) }

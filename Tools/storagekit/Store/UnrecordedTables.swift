@@ -8,7 +8,7 @@ enum UnrecordedTables {
         let select = try PreparedStatement(
             database,
             """
-            SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+            SELECT name FROM temp.pragma_table_list WHERE schema = 'main' AND type = 'table'
               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'storage\\_%' ESCAPE '\\' ORDER BY name
             """)
         var names: [String] = []
