@@ -82,8 +82,7 @@ extension CatalogColumn {
             case .boolean: type == ImportedKind.boolean.rawValue ? .integer(json == "true" ? 1 : 0) : nil
             case .integer: Int64(json).flatMap { number(.integer($0)) }
             // An integer that overflows isn't read as a real, which would round it.
-            case .real where json.contains(where: { ".eE".contains($0) }):
-                Double(json).flatMap { $0.isExact(as: json) ? number(.real($0)) : nil }
+            case .real where json.contains(where: { ".eE".contains($0) }): real(json)
             case .real: nil
             case .text: try text(JSONText.string(json))
             case .json, .blob: isImported && type == ImportedKind.json.rawValue ? .text(json) : nil
@@ -93,6 +92,17 @@ extension CatalogColumn {
             throw HubError.invalid("The field \"\(name)\" doesn't accept this value: its type is \(type).")
         }
         return value
+    }
+
+    /// The value for a number with a fraction or an exponent.
+    private func real(_ json: String) -> StorageValue? {
+        guard let digits = SignificantDigits(json), let value = Double(json) else { return .none }
+        if !isImported, affinity == .integer || affinity == .numeric, let integer = digits.integer {
+            return number(.integer(integer))
+        }
+        // A column that can keep the source loses no digit.
+        guard value.isExact(as: json, digits, acceptsMore: !isImported) else { return .none }
+        return number(.real(value))
     }
 
     private func number(_ number: StorageValue) -> StorageValue? {
@@ -149,14 +159,24 @@ extension CatalogColumn {
 }
 
 extension Double {
-    /// Whether it is the number in a JSON text with a fraction or an exponent. Fractions are rounded, as everywhere in JSON; a
-    /// whole number that is written out isn't, and a number too large or too small for a double isn't one.
-    fileprivate func isExact(as json: String) -> Bool {
-        let mantissa = json.prefix { !"eE".contains($0) }
-        guard isFinite, self != 0 || mantissa.allSatisfy({ "-0.".contains($0) }) else { return false }
-        guard magnitude >= 0x1p53, mantissa.endIndex == json.endIndex else { return true }
-        let parts = mantissa.split(separator: ".")
-        return parts[0] == String(format: "%.0f", self) && parts.dropFirst().allSatisfy { $0.allSatisfy { $0 == "0" } }
+    /// Whether it is the number in a JSON text with a fraction or an exponent: its shortest text has the same digits. A whole number
+    /// that is written out isn't rounded at all.
+    ///
+    /// - Parameters:
+    ///   - digits: Those of the text.
+    ///   - acceptsMore: Whether the text may have more digits of the double than it needs, such as `0.10000000000000001`: many programs
+    ///     write 17 of each.
+    fileprivate func isExact(as json: String, _ digits: SignificantDigits, acceptsMore: Bool) -> Bool {
+        guard isFinite else { return false }
+        if magnitude >= 0x1p53, !json.contains(where: { "eE".contains($0) }) {
+            return digits == SignificantDigits(String(format: "%.0f", self))
+        }
+        // Two numbers with so few digits are never the same double.
+        if isNormal, digits.count <= 15 { return true }
+        if digits == SignificantDigits(description) { return true }
+        // No double has more.
+        guard acceptsMore, 1...767 ~= digits.count else { return false }
+        return digits == SignificantDigits(String(format: "%.\(digits.count - 1)e", self))
     }
 }
 

@@ -584,6 +584,22 @@ struct StoreHubTests {
         }
     }
 
+    @Test(
+        "A number that a double would round is returned as it was sent",
+        arguments: [
+            "9007199254740993e0", "12345678901234567890e0", "9007199254740993.0", "0.1234567890123456789",
+            "0.10000000000000001", "12345678901234567000.0", "-1e400", "1e-400", "0.1", "-2.5",
+        ])
+    func digitsOfNumbers(number: String) async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        for first in [number, "0.5", "1"] {
+            _ = try await hub.write(.save(["v\(first)": .text(first)]), to: "1", of: "samples", as: .full)
+            _ = try await hub.write(.save(["v\(first)": .text(number)]), to: "2", of: "samples", as: .full)
+            #expect(try await hub.document("2", of: "samples", as: .full).fields["v\(first)"] == number)
+        }
+    }
+
     /// As with the names of collections.
     @Test("A field has one spelling")
     func spellingsOfAField() async throws {
