@@ -56,6 +56,18 @@ struct TokensCommandTests {
         #expect(outcome.errors.contains("\"-1d\" isn't a duration"), "\(outcome.errors)")
     }
 
+    @Test("A symbolic link to a store has the store's tokens")
+    func symbolicLink() async throws {
+        let sample = try await SampleStore()
+        let link = sample.folder.path("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: sample.path)
+        let made = try ToolProcess.run(["tokens", "create", "anna", "--write", "posts"], store: link)
+        let text = made.output.trimmingCharacters(in: .newlines)
+        #expect(try await HubTokenFile(besideStore: sample.path).authenticate(text)?.name == "anna")
+        #expect(try ToolProcess.run(["tokens"], store: link).output.contains("anna"))
+        #expect(!FileManager.default.fileExists(atPath: link + ".tokens"))
+    }
+
     @Test("A token is shown once and expires")
     func tokenIsShownOnce() async throws {
         let sample = try await SampleStore()

@@ -3,7 +3,10 @@ internal import Foundation
 internal import StorageCore
 
 /// Checks of the file before SQLite sees it.
-enum StoreFileCheck {
+package enum StoreFileCheck {
+    /// The one name by which the files beside a store are found; the path itself if no store can have it.
+    package static func resolved(_ path: String) -> String { (try? validated(path)) ?? path }
+
     /// The absolute form of a path with its symbolic links resolved: the lock, the write-ahead log and the other files beside the
     /// store are found by its name, so it must have exactly one.
     ///

@@ -99,7 +99,7 @@ package final class WriterLock: Sendable {
     /// The process that currently writes to a store; nil if none does. Tested with a shared lock, which is released immediately.
     package static func holder(of path: String) -> Int? {
         // An invalid path has no writer either.
-        let path = (try? StoreFileCheck.validated(path)) ?? path
+        let path = StoreFileCheck.resolved(path)
         let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -2,6 +2,7 @@ internal import Crypto
 public import Foundation
 internal import GRDB
 internal import StorageCore
+internal import StorageLog
 internal import StorageSync
 
 /// The tokens of a hub, in a separate file beside the store: `app.sqlite.tokens` for `app.sqlite`.
@@ -54,8 +55,8 @@ public struct HubTokenFile: Sendable {
         }
     }
 
-    /// Returns the path of a store's tokens.
-    public static func path(besideStore store: String) -> String { store + ".tokens" }
+    /// Returns the path of a store's tokens. Symbolic links to a store are followed, so it has one such file.
+    public static func path(besideStore store: String) -> String { StoreFileCheck.resolved(store) + ".tokens" }
 
     private static let applicationID: Int64 = 0x534B_544B
 
