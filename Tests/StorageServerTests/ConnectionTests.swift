@@ -71,6 +71,19 @@
             }
         }
 
+        @Test("Only a client of HTTP/1.0 may omit the host", arguments: [[], ["localhost"]] as [Set<String>])
+        func missingHost(hosts: Set<String>) async throws {
+            var configuration = HubServerConfiguration()
+            configuration.hosts = hosts
+            try await ServedHub.run(configuration) { hub in
+                let new = try await exchange(
+                    try await connect(hub), "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+                #expect(new.hasPrefix("HTTP/1.1 400 "), "\(new)")
+                let old = try await exchange(try await connect(hub), "GET /health HTTP/1.0\r\n\r\n")
+                #expect(old.hasPrefix("HTTP/1.0 \(hosts.isEmpty ? 200 : 400) "), "\(old)")
+            }
+        }
+
         @Test("A request has one host")
         func oneHost() async throws {
             var configuration = HubServerConfiguration()

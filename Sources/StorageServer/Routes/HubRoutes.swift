@@ -185,14 +185,12 @@
 
     extension HubRoutes {
         private func checkHost(_ request: Request) throws {
+            let problem = HubProblem(.malformed, "A request has one Host.")
+            guard let authority = request.head.authority else { throw problem }
             // The server has made the first one the authority. A proxy may read another one (RFC 9112, 3.2).
-            if let other = request.headers[.repeatedHost], other != request.head.authority {
-                throw HubProblem(.malformed, "A request has one Host.")
-            }
+            if let other = request.headers[.repeatedHost], other != authority { throw problem }
             guard !hosts.isEmpty else { return }
-            guard let authority = request.head.authority else {
-                throw HubProblem(.malformed, "A request has one Host.")
-            }
+            guard !authority.isEmpty else { throw problem }
             var name = authority.lowercased()
             if let port = name.lastIndex(of: ":"), !name.hasSuffix("]") { name = String(name[..<port]) }
             guard hosts.contains(name) else {

@@ -7,7 +7,7 @@
     ///
     /// 1. A client of HTTP/1.0, such as `curl -0`, can't read chunks, so an answer of unknown length ends with the
     ///    connection (RFC 9112, section 6.1). Such a request is the last one. It can't wait for `100 Continue` either
-    ///    (RFC 9110, section 10.1.1).
+    ///    (RFC 9110, section 10.1.1). It may come without a `Host`, and gets an empty one, which names no host.
     /// 2. The host in an absolute target, as in `GET http://host/path`, replaces that in `Host` (RFC 9112, section 3.2.2).
     ///
     /// Isolation: the channel's event loop.
@@ -40,6 +40,9 @@
                 }
                 requests += 1
                 if let host = Self.host(in: head.uri) { Self.replaceHost(in: &head.headers, by: host) }
+                if head.version == .http1_0, !head.headers.contains(name: "Host") {
+                    head.headers.add(name: "Host", value: "")
+                }
                 part = .head(head)
             }
             context.fireChannelRead(wrapInboundOut(part))
