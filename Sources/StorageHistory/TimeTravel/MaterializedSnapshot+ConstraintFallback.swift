@@ -79,12 +79,14 @@ extension MaterializedSnapshot {
     }
 
     /// Creates an empty table with the exact SQL of the live one, so that it compares and sorts alike.
+    ///
+    /// - Throws: `corrupt` if that SQL isn't one statement that creates the table.
     private func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
         let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
         guard schema == .current, try select.step() else { return try makeUnconstrained(entity, in: target) }
-        try PreparedStatement(target, select.string(0)).execute()
+        try SchemaStatement(select.string(0), creating: .table, named: entity.stored).run(on: target)
     }
 
     /// Creates an empty table of the same columns without constraints.

@@ -106,16 +106,27 @@ package final class MaterializedSnapshot: Sendable {
     }
 
     /// The statements that create the views of a store, in their order.
-    package static func views(of live: GRDB.Database) throws -> [String] {
-        try String.fetchAll(live, sql: "SELECT sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")
+    ///
+    /// - Throws: `corrupt` for a view whose text creates something else, or has more than one statement.
+    package static func views(of live: GRDB.Database) throws -> [SchemaStatement] {
+        let select = try PreparedStatement(
+            live.connection, "SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")
+        var views: [SchemaStatement] = []
+        while try select.step() {
+            views.append(try SchemaStatement(select.string(1), creating: .view, named: select.string(0)))
+        }
+        return views
     }
 
     /// Creates views with their current definition; the caller has to name the tables that they read.
-    package func add(views: [String]) {
+    package func add(views: [SchemaStatement]) throws {
         guard !views.isEmpty else { return }
-        database.writeWithoutTransaction { db in
+        try database.writeWithoutTransaction { db in
+            let connection = try db.connection
             // A view that isn't valid in this schema is left out.
-            for view in views { try? db.execute(sql: view) }
+            for view in views { try? view.run(on: connection) }
+            // GRDB caches the schema, and doesn't notice changes that it hasn't made.
+            db.clearSchemaCache()
         }
     }
 

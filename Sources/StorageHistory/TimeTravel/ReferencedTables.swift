@@ -11,11 +11,11 @@ package struct ReferencedTables {
     /// The entities of a catalog that a query reads, by their names: their tables, through views, or their full-text
     /// indexes.
     package init(
-        of sql: String, in catalog: Catalog, indexes: [FullTextIndex] = [], views: [String] = []
+        of sql: String, in catalog: Catalog, indexes: [FullTextIndex] = [], views: [SchemaStatement] = []
     ) throws {
         let tables = catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
         // Indexes of columns that didn't exist then, and views of tables that didn't, are left out.
-        let others = indexes.compactMap { try? $0.sql(catalog) } + views
+        let others = indexes.compactMap { try? $0.sql(catalog) } + views.map(\.sql)
         let seen = try Self.tables(of: sql, in: tables, others)
         let isSearched = { (entity: CatalogEntity) in
             indexes.contains { $0.entity == entity.id && seen.contains($0.table.folded) }

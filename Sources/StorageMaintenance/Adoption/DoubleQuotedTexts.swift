@@ -14,7 +14,7 @@ struct DoubleQuotedTexts {
         let type: String
         let name: String
         let table: String
-        let sql: String
+        let statement: SchemaStatement
         var title: String { "the \(type) \"\(name)\"" }
     }
 
@@ -22,18 +22,19 @@ struct DoubleQuotedTexts {
     private var found: [(object: String, text: String)] = []
     private let memory: Connection
 
+    /// - Throws: `corrupt` for an object whose text creates something else, or has more than one statement.
     init(_ database: Connection) throws {
+        let objects = try Self.objects(of: database)
         memory = try Connection(
             opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
             orFailWith: "A database in memory can't be opened")
         let memory = memory
         defer { memory.close() }
-        let objects = try Self.objects(of: database)
         for object in objects where object.type == "table" || object.type == "index" {
-            check(object) { try memory.execute(object.sql) }
+            check(object) { try object.statement.run(on: memory) }
         }
         // SQLite compiles a view when it is read, and a trigger when its table is written to. Views may read later ones.
-        for view in objects where view.type == "view" { try? memory.execute(view.sql) }
+        for view in objects where view.type == "view" { try? view.statement.run(on: memory) }
         for view in objects where view.type == "view" {
             check(view) { _ = try PreparedStatement(memory, "SELECT * FROM \(quoted(view.name))") }
         }
@@ -42,7 +43,7 @@ struct DoubleQuotedTexts {
             for write in ["INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)", nil] {
                 check(trigger) {
                     // Alone, so that an error is its own.
-                    try memory.execute(trigger.sql)
+                    try trigger.statement.run(on: memory)
                     defer { try? memory.execute("DROP TRIGGER \(quoted(trigger.name))") }
                     _ = try PreparedStatement(memory, write ?? SchemaUses.update(of: trigger.table, memory))
                 }
@@ -70,9 +71,11 @@ struct DoubleQuotedTexts {
             """)
         var objects: [Object] = []
         while try select.step() {
+            let (type, name) = (select.string(0), select.string(1))
             objects.append(
                 Object(
-                    type: select.string(0), name: select.string(1), table: select.string(2), sql: select.string(3)))
+                    type: type, name: name, table: select.string(2),
+                    statement: try SchemaStatement(select.string(3), type: type, named: name)))
         }
         return objects
     }
@@ -82,7 +85,9 @@ struct DoubleQuotedTexts {
         storage_set_double_quoted_texts(memory.handle, 0)
         guard let problem = Self.problem(compile) else { return }
         storage_set_double_quoted_texts(memory.handle, 1)
-        guard Self.problem(compile) == nil, let text = Self.text(in: object.sql, named: problem) else { return }
+        guard Self.problem(compile) == nil, let text = Self.text(in: object.statement.sql, named: problem) else {
+            return
+        }
         found.append((object.title, text))
     }
 

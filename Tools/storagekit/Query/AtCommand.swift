@@ -174,7 +174,7 @@ private final class SnapshotQueries {
         let tables = try tables(of: sql, in: state, at: point, views)
         // Views after the tables, which take precedence if both have the same name.
         try state.prepare(tables: tables.names, searching: tables.searched, from: store.database)
-        state.add(views: views)
+        try state.add(views: views)
         try state.read(from: store.database) { past in
             let connection = try past.connection
             let result = QueryResult(
@@ -185,7 +185,7 @@ private final class SnapshotQueries {
     }
 
     private func tables(
-        of sql: String, in state: MaterializedSnapshot, at point: PointArgument, _ views: [String]
+        of sql: String, in state: MaterializedSnapshot, at point: PointArgument, _ views: [SchemaStatement]
     ) throws -> ReferencedTables {
         do {
             return try ReferencedTables(

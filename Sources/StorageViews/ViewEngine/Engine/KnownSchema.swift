@@ -8,7 +8,7 @@ struct KnownSchema {
     private let catalog: Catalog
     private let fullTexts: [UInt32: FullTextIndex]
     /// The statements that make the views.
-    private let views: [String]
+    private let views: [SchemaStatement]
     /// -1 before they were looked at.
     private let version: Int32
     private let tables: Int
@@ -21,9 +21,13 @@ struct KnownSchema {
         catalog = try Catalog.load(state.log)
         fullTexts = Dictionary(
             uniqueKeysWithValues: try FullTextIndex.load(state.log).map { ($0.entity, $0) })
-        let select = try PreparedStatement(state.log, "SELECT sql FROM sqlite_schema WHERE type = 'view'")
-        var views: [String] = []
-        while try select.step() { views.append(select.string(0)) }
+        let select = try PreparedStatement(state.log, "SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+        var views: [SchemaStatement] = []
+        while try select.step() {
+            // Without a view whose text isn't sound, a condition that reads it counts as one that reads every table.
+            let view = try? SchemaStatement(select.string(1), creating: .view, named: select.string(0))
+            if let view { views.append(view) }
+        }
         self.views = views
     }
 

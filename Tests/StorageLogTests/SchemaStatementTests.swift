@@ -1,0 +1,83 @@
+import StorageCore
+import StorageLog
+import Testing
+
+/// The SQL of a schema's object is run only if it is one statement that creates this object.
+@Suite struct SchemaStatementTests {
+    private func code(_ sql: String, _ kind: SchemaStatement.Kind, named name: String = "x") -> StorageError.Code? {
+        let error = #expect(throws: StorageError.self) { try SchemaStatement(sql, creating: kind, named: name) }
+        return error?.code
+    }
+
+    private static let kept: [(sql: String, kind: SchemaStatement.Kind)] = [
+        ("CREATE TABLE x /*d*/ (a, b TEXT DEFAULT ';') STRICT", .table),
+        ("CREATE TABLE 'x'(a)", .table), ("create table \"X\"(a) ; -- the end; or not", .table),
+        ("CREATE TABLE [x](a, /* ; */ `b;` CHECK (b <> ';')) WITHOUT ROWID;; /* ; */", .table),
+        ("CREATE VIRTUAL TABLE x /*h*/ using fts5(a, tokenize = 'trigram')", .virtualTable),
+        ("CREATE INDEX x ON t(a)", .index), ("CREATE UNIQUE INDEX \"x\" on t(a) where a > ';' /*z*/", .index),
+        ("CREATE VIEW x/*c*/as select 1", .view), ("CREATE VIEW x(a) as select 1 /* c */", .view),
+        ("CREATE TRIGGER x insert on t begin select ';end;'; end", .trigger),
+        (
+            """
+            CREATE TRIGGER x /*k*/ after update of a,b on main.t begin
+            select case when 1 then 2 end; update t set a = case a when 1 then 2 end; end; -- ;
+            """, .trigger
+        ),
+        ("CREATE TRIGGER x INSTEAD OF DELETE ON v BEGIN SELECT 1; END", .trigger),
+    ]
+
+    @Test("What SQLite keeps is accepted", arguments: kept)
+    func keptBySQLite(sql: String, kind: SchemaStatement.Kind) throws {
+        let statement = try SchemaStatement(sql, creating: kind, named: "x")
+        #expect(statement.sql == sql)
+        #expect(statement.kind == kind)
+        #expect(statement.name.lowercased() == "x")
+    }
+
+    private static let followed: [(sql: String, kind: SchemaStatement.Kind)] = [
+        ("CREATE TABLE x(a); ATTACH 'p' AS p", .table), ("CREATE TABLE x(a);;VACUUM", .table),
+        ("CREATE TABLE x(a) /* ; */; /**/ SELECT 1", .table), ("CREATE INDEX x ON t(a)\n;DROP TABLE t", .index),
+        ("CREATE VIEW x AS SELECT 1;SELECT 2", .view), ("CREATE VIRTUAL TABLE x USING fts5(a);SELECT 2", .virtualTable),
+        ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1; END; DELETE FROM t", .trigger),
+        ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1; END; SELECT 1; END", .trigger),
+    ]
+
+    @Test("A second statement is refused", arguments: followed)
+    func secondStatement(sql: String, kind: SchemaStatement.Kind) { #expect(code(sql, kind) == .corrupt) }
+
+    private static let other: [(sql: String, kind: SchemaStatement.Kind)] = [
+        ("", .table), ("ATTACH 'p' AS p", .table), ("DELETE FROM x", .table), ("CREATE TABLE", .table),
+        ("CREATE TABLE x AS SELECT 1", .table), ("CREATE TEMP TABLE x(a)", .table), ("CREATE TABLE p.x(a)", .table),
+        ("CREATE TABLE x /**/ . x(a)", .table), ("CREATE TABLE IF NOT EXISTS x(a)", .table),
+        ("CREATE TABLE y(a)", .table), ("CREATE VIRTUAL TABLE x USING fts5(a)", .table), ("CREATE VIEW x(a)", .table),
+        ("CREATE TABLE x(a, 'b)", .table), ("CREATE TABLE x(a)", .virtualTable), ("CREATE TABLE x(a)", .view),
+        ("CREATE TEMP VIEW x AS SELECT 1", .view), ("CREATE VIEW p.x AS SELECT 1", .view),
+        ("CREATE INDEX p.x ON t(a)", .index), ("CREATE VIEW x AS SELECT 1", .index),
+        ("CREATE TRIGGER p.x DELETE ON t BEGIN SELECT 1; END", .trigger),
+        ("CREATE TEMP TRIGGER x DELETE ON t BEGIN SELECT 1; END", .trigger),
+        ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1", .trigger), ("EXPLAIN CREATE TABLE x(a)", .table),
+    ]
+
+    @Test("What creates anything else is refused", arguments: other)
+    func otherStatement(sql: String, kind: SchemaStatement.Kind) { #expect(code(sql, kind) == .corrupt) }
+
+    @Test("The error names the object")
+    func error() {
+        let one = #expect(throws: StorageError.self) {
+            try SchemaStatement("CREATE TABLE x(a); VACUUM", creating: .table, .virtualTable, named: "x")
+        }
+        #expect(one?.message.contains("table \"x\"") == true)
+        let other = #expect(throws: StorageError.self) { try SchemaStatement("DELETE FROM t", attachedTo: "t") }
+        #expect(other?.message.contains("index or trigger of \"t\"") == true)
+    }
+
+    @Test("An index or a trigger of a table can have any name")
+    func attached() throws {
+        let index = try SchemaStatement("CREATE INDEX \"a\"\"b\" ON t(a)", attachedTo: "t")
+        #expect(index.kind == .index)
+        #expect(index.name == "a\"b")
+        let trigger = try SchemaStatement("CREATE TRIGGER 'c' DELETE ON t BEGIN SELECT 1; END", attachedTo: "t")
+        #expect(trigger.kind == .trigger)
+        #expect(trigger.name == "c")
+    }
+}
