@@ -101,6 +101,42 @@ struct HiddenStatementTests {
         #expect(try victim.isUntouched())
     }
 
+    /// Statements in the catalog that aren't definitions of the table, or that hide others.
+    @Test(
+        "Restoring and rebuilding run nothing of the catalog but definitions",
+        arguments: [
+            "whole", "CREATE INDEX i2 ON t(v)", "CREATE TRIGGER g2 AFTER INSERT ON t BEGIN SELECT 1; END",
+        ], [["restore"], ["rebuild", "--yes"], ["doctor", "--fix", "--yes"]])
+    func catalogStatements(beginning: String, command: [String]) throws {
+        let folder = try TemporaryFolder()
+        let victim = try Victim(in: folder)
+        let store = try DeclaredImportTests.adopt(Self.objects, in: folder, as: "app")
+        let hidden = beginning == "whole" ? [victim.attach, Victim.delete] : [beginning + victim.hidden]
+        try appendToDefinition(hidden, in: store)
+        let isRestore = command == ["restore"]
+        let new = folder.path("new.sqlite")
+        let outcome = try ToolProcess.run(
+            isRestore ? ["restore", store, "-o", new] : command, store: isRestore ? nil : store)
+        #expect(outcome.status == 5, "\(outcome)")
+        #expect((outcome.output + outcome.errors).contains("index or trigger of \"t\""), "\(outcome)")
+        #expect(try victim.isUntouched())
+        #expect(!FileManager.default.fileExists(atPath: new))
+    }
+
+    /// The statements may be given to SQLite's shell.
+    @Test("A difference writes no statement that the catalog hides")
+    func difference() throws {
+        let folder = try TemporaryFolder()
+        let victim = try Victim(in: folder)
+        let store = try DeclaredImportTests.adopt(Self.objects, in: folder, as: "app")
+        let whole = try ToolProcess.run(["diff", "@0", "head", "--format", "sql"], store: store)
+        #expect(whole.output.contains("CREATE INDEX i ON t(v);"), "\(whole)")
+        try appendToDefinition(["CREATE INDEX i2 ON t(v)\(victim.hidden)"], in: store)
+        let outcome = try ToolProcess.run(["diff", "@0", "head", "--format", "sql"], store: store)
+        #expect(!outcome.output.contains("ATTACH"), "\(outcome)")
+        #expect(outcome.status == 5, "\(outcome)")
+    }
+
     @Test("A view that can't be read in the past prevents nothing")
     func brokenView() throws {
         let folder = try TemporaryFolder()

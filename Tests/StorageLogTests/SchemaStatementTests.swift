@@ -1,11 +1,16 @@
+import GRDB
 import StorageCore
-import StorageLog
+import StorageHistory
+import StorageMaintenance
+import TestSupport
 import Testing
+
+@testable import StorageLog
 
 /// The SQL of a schema's object is run only if it is one statement that creates this object.
 @Suite struct SchemaStatementTests {
-    private func code(_ sql: String, _ kind: SchemaStatement.Kind, named name: String = "x") -> StorageError.Code? {
-        let error = #expect(throws: StorageError.self) { try SchemaStatement(sql, creating: kind, named: name) }
+    private func refusal(_ sql: String, _ kind: SchemaStatement.Kind) -> StorageError.Code? {
+        let error = #expect(throws: StorageError.self) { try SchemaStatement(sql, creating: kind, named: "x") }
         return error?.code
     }
 
@@ -43,7 +48,7 @@ import Testing
     ]
 
     @Test("A second statement is refused", arguments: followed)
-    func secondStatement(sql: String, kind: SchemaStatement.Kind) { #expect(code(sql, kind) == .corrupt) }
+    func secondStatement(sql: String, kind: SchemaStatement.Kind) { #expect(refusal(sql, kind) == .corrupt) }
 
     private static let other: [(sql: String, kind: SchemaStatement.Kind)] = [
         ("", .table), ("ATTACH 'p' AS p", .table), ("DELETE FROM x", .table), ("CREATE TABLE", .table),
@@ -59,7 +64,7 @@ import Testing
     ]
 
     @Test("What creates anything else is refused", arguments: other)
-    func otherStatement(sql: String, kind: SchemaStatement.Kind) { #expect(code(sql, kind) == .corrupt) }
+    func otherStatement(sql: String, kind: SchemaStatement.Kind) { #expect(refusal(sql, kind) == .corrupt) }
 
     @Test("The error names the object")
     func error() {
@@ -79,5 +84,66 @@ import Testing
         let trigger = try SchemaStatement("CREATE TRIGGER 'c' DELETE ON t BEGIN SELECT 1; END", attachedTo: "t")
         #expect(trigger.kind == .trigger)
         #expect(trigger.name == "c")
+    }
+
+    // MARK: Files
+
+    private func rows(_ path: String) throws -> Int? {
+        try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM secrets") }
+    }
+
+    /// Another file of the user's, and the statements that would empty it.
+    private func victim(_ folder: TemporaryFolder) throws -> (path: String, statements: [String]) {
+        let path = folder.path("victim.db")
+        try DatabaseQueue(path: path).write {
+            try $0.execute(sql: "CREATE TABLE secrets(a); INSERT INTO secrets VALUES (1)")
+        }
+        return (path, ["ATTACH '\(path)' AS victim", "DELETE FROM victim.secrets"])
+    }
+
+    private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)"
+
+    @Test("The plan of an adoption runs no statement that the schema hides", arguments: ["t", "w"])
+    func adoption(object: String) async throws {
+        let folder = try TemporaryFolder()
+        let victim = try victim(folder)
+        let path = folder.path("plain.db")
+        let hidden = "; " + victim.statements.joined(separator: "; ")
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE VIEW w AS SELECT id FROM t")
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(
+                sql: "UPDATE sqlite_schema SET sql = sql || ? WHERE name = ?", arguments: [hidden, object])
+        }
+        try queue.close()
+        let adoption = DatabaseAdoption(path, tables: [], metadata: CommitMetadata())
+        let error = #expect(throws: StorageError.self) { try adoption.plan() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("\"\(object)\"") == true)
+        #expect(try rows(victim.path) == 1)
+    }
+
+    @Test("A rebuild runs no statement that the catalog hides")
+    func rebuild() async throws {
+        let folder = try TemporaryFolder()
+        let victim = try victim(folder)
+        let path = folder.path()
+        let engine = try StorageEngine.open(path: path, configuration: TestStore.configuration())
+        try await engine.adopt("t", Self.table)
+        try await engine.close()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            for statement in ["DELETE FROM t"] + victim.statements {
+                try db.execute(
+                    sql: "UPDATE storage_catalog SET definition = json_insert(definition, '$[#]', ?) WHERE name = 't'",
+                    arguments: [statement])
+            }
+        }
+        try queue.close()
+        let again = try StorageEngine.open(path: path, configuration: TestStore.configuration())
+        #expect(await code { try await Rebuild(again, ["t"]).run() } == .corrupt)
+        try await again.close()
+        #expect(try rows(victim.path) == 1)
     }
 }

@@ -44,7 +44,9 @@ extension DifferenceStatements {
                 return own
             }
             let isOpen = column.isImported && column.storesNumbers
-            let type = column.type.isEmpty || isOpen ? "" : " \(column.type)"
+            // The catalog may hold another text than a type's.
+            let isTyped = try !isOpen && isAddable("\(quoted(column.stored)) \(column.type)", column)
+            let type = column.type.isEmpty || !isTyped ? "" : " \(column.type)"
             let fallback = column.defaultClause
             return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
         }
@@ -88,23 +90,23 @@ extension DifferenceStatements {
         mutating func drop(
             of table: KeptTable, where isGone: (_ sql: String, _ isTrigger: Bool) -> Bool,
             _ body: (String) throws -> Void
-        ) rethrows {
+        ) throws {
             var rest: [String] = []
             for sql in objects[table.to.id] ?? [] {
-                let trigger = TableSQL.nameOfTrigger(sql)
-                guard isGone(sql, trigger != nil), let name = trigger ?? TableSQL.nameOfIndex(sql) else {
+                let object = try SchemaStatement(sql, attachedTo: table.from.name)
+                guard isGone(sql, object.kind == .trigger) else {
                     rest.append(sql)
                     continue
                 }
-                try body("DROP \(trigger == nil ? "INDEX" : "TRIGGER") IF EXISTS \(name);")
+                try body("DROP \(object.kind.rawValue.uppercased()) IF EXISTS \(quoted(object.name));")
             }
             objects[table.to.id] = rest
         }
 
-        /// The SQL of those that a table of the second state has in addition.
-        func missing(of table: CatalogEntity) -> [String] {
+        /// Those that a table of the second state has in addition.
+        func missing(of table: CatalogEntity) throws -> [SchemaStatement] {
             let present = Set((objects[table.id] ?? []).map(ExactText.init))
-            return table.definitions.rest.filter { !present.contains(ExactText($0)) }
+            return try table.statements.rest.filter { !present.contains(ExactText($0.sql)) }
         }
     }
 }

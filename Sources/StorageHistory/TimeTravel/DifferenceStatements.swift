@@ -20,6 +20,7 @@ package struct DifferenceStatements {
     /// same words are dropped before the columns, and the others created at the end.
     ///
     /// - Parameter narrowed: Returns the wanted part of a change; nil if nothing is wanted.
+    /// - Throws: `corrupt` if the catalog's SQL of a table, index or trigger isn't one statement that creates it.
     package func forEach(
         where narrowed: (NetChange) -> NetChange? = { $0 }, _ body: (String) throws -> Void
     ) throws {
@@ -42,7 +43,7 @@ package struct DifferenceStatements {
         for (old, new) in renames { try body("ALTER TABLE \(quoted(old)) RENAME TO \(quoted(new));") }
         for table in kept { try table.alterations.forEach(body) }
         for table in difference.tables where table.from == nil {
-            if let to = table.to { try body(to.definitions.table + ";") }
+            if let to = table.to { try body(to.statements.table.sql + ";") }
         }
         let keptTables = Dictionary(kept.map { ($0.to.id, $0) }) { first, _ in first }
         var changed: Set<UInt32> = []
@@ -59,7 +60,7 @@ package struct DifferenceStatements {
         }
         // Indexes last, because inserts are faster without them.
         for table in difference.tables {
-            if let to = table.to { for sql in objects.missing(of: to) { try body(sql + ";") } }
+            if let to = table.to { for object in try objects.missing(of: to) { try body(object.sql + ";") } }
         }
     }
 

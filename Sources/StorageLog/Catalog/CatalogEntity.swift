@@ -51,6 +51,19 @@ package struct CatalogEntity: Sendable, Equatable {
         return (table, StoreSchema.objects.filter { $0.sql.contains(" ON \(stored)(") }.map(\.sql))
     }
 
+    /// The statements of ``definitions``, to be run.
+    ///
+    /// - Throws: `corrupt` that names the table, if one doesn't create it, or an index or trigger of it, or isn't a single one.
+    package var statements: (table: SchemaStatement, rest: [SchemaStatement]) {
+        get throws {
+            let (table, rest) = definitions
+            return (
+                try SchemaStatement(table, creating: .table, named: stored),
+                try rest.map { try SchemaStatement($0, attachedTo: name) }
+            )
+        }
+    }
+
     /// The name by which SQLite's rowid can be selected: one that no column hides.
     package var rowidName: String? {
         let taken = Set(live.map(\.stored.lowercasedASCII))

@@ -4,7 +4,7 @@ extension TableSQL {
     /// A column's definition as `CREATE TABLE` has it, with all its constraints, so that it fits `ADD COLUMN`; nil if the text has
     /// no such column.
     package static func definition(ofColumn name: String, in sql: String) -> String? {
-        guard var rest = parts(of: sql, creating: ["TABLE"])?.rest else { return nil }
+        guard var rest = afterName(in: sql) else { return nil }
         var depth = 0
         // Where the definition begins, and the end of its last word: a comment around it isn't a part of it.
         var bounds: Range<String.Index>?

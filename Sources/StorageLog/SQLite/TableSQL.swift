@@ -1,40 +1,24 @@
-/// Reads and edits the texts of `CREATE TABLE`, `CREATE INDEX` and `CREATE TRIGGER` that SQLite keeps.
+/// Reads and edits the texts of `CREATE TABLE` that SQLite keeps.
 package enum TableSQL {
     /// Renames the table to `name`, which must be quoted if SQL requires it; nil if the text can't be parsed.
     package static func renaming(_ sql: String, to name: String) -> String? {
-        parts(of: sql, creating: ["TABLE"]).map { "CREATE TABLE \(name)\(spaced($0.rest))" }
+        afterName(in: sql).map { "CREATE TABLE \(name)\(spaced($0))" }
     }
 
-    /// The name that `CREATE TRIGGER` gives, quoted as it is there; nil for the text of another object.
-    package static func nameOfTrigger(_ sql: String) -> String? {
-        parts(of: sql, creating: ["TRIGGER"]).map { String(Substring($0.name)) }
-    }
-
-    /// The name that `CREATE INDEX` gives, quoted as it is there; nil for the text of another object.
-    package static func nameOfIndex(_ sql: String) -> String? {
-        (parts(of: sql, creating: ["INDEX"]) ?? parts(of: sql, creating: ["UNIQUE", "INDEX"])).map {
-            String(Substring($0.name))
-        }
-    }
-
-    /// - Returns: The name, quoted as it is there, and all that follows it; nil for the text of another object.
-    static func parts(
-        of sql: String, creating kind: [String]
-    ) -> (name: Substring.UTF8View, rest: Substring.UTF8View)? {
+    /// What follows the table's name; nil for the text of another object.
+    static func afterName(in sql: String) -> Substring.UTF8View? {
         // By bytes, as SQLite reads it: Swift combines a quotation mark and a combining mark after it to one character.
         var rest = sql.utf8[...]
-        for word in ["CREATE"] + kind {
+        for word in ["CREATE", "TABLE"] {
             rest = rest.drop(while: isSpace)
             guard Substring(rest.prefix(word.utf8.count)).uppercased() == word else { return nil }
             rest = rest.dropFirst(word.utf8.count)
         }
         rest = rest.drop(while: isSpace)
         guard let first = rest.first else { return nil }
-        let start = rest.startIndex
-        if isQuote(first) { return afterQuoted(rest).map { (sql.utf8[start..<$0.startIndex], $0) } }
+        if isQuote(first) { return afterQuoted(rest) }
         // A comment may follow a name directly.
-        rest = rest.drop { !isSpace($0) && ![UInt8(ascii: "("), UInt8(ascii: "/"), UInt8(ascii: "-")].contains($0) }
-        return (sql.utf8[start..<rest.startIndex], rest)
+        return rest.drop { !isSpace($0) && ![UInt8(ascii: "("), UInt8(ascii: "/"), UInt8(ascii: "-")].contains($0) }
     }
 
     /// What follows a quoted name or text at the beginning; nil if it doesn't end.

@@ -102,7 +102,7 @@ struct StoreTruncation {
                 remedy: "Rename it in a copy of the backup, and restore from that.")
         }
         taken.reset()
-        try run(entity.definitions.table)
+        try entity.statements.table.run(on: database)
         let rows = try fill(entity, rowids: rowids)
         try AttachedObjects.make(of: entity, in: database)
         return rows

@@ -89,7 +89,7 @@ extension RebuildWriter {
 
     /// Creates an empty table with exactly the entity's SQL according to the log, without indexes.
     func makeStrict(_ entity: CatalogEntity, named name: String) throws {
-        guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else {
+        guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: name) else {
             throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")
         }
         try PreparedStatement(writer.database, sql).execute()

@@ -4,15 +4,14 @@ internal import StorageLog
 /// The indexes and triggers of entities' tables.
 enum AttachedObjects {
     /// Creates those of a new table, as the log has them.
+    ///
+    /// - Throws: `corrupt`, before any is created, if the log has other statements for them.
     static func make(of entity: CatalogEntity, in database: Connection) throws {
-        for sql in entity.definitions.rest {
+        for statement in try entity.statements.rest {
             // A table that another program has renamed has kept them, under the same names.
-            if let name = TableSQL.nameOfIndex(sql) {
-                try PreparedStatement(database, "DROP INDEX IF EXISTS \(name)").execute()
-            } else if let name = TableSQL.nameOfTrigger(sql) {
-                try PreparedStatement(database, "DROP TRIGGER IF EXISTS \(name)").execute()
-            }
-            try PreparedStatement(database, sql).execute()
+            let kind = statement.kind.rawValue.uppercased()
+            try PreparedStatement(database, "DROP \(kind) IF EXISTS \(quoted(statement.name))").execute()
+            try statement.run(on: database)
         }
     }
 }

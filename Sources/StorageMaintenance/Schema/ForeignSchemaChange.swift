@@ -38,8 +38,8 @@ package struct ForeignSchemaChange: Sendable {
             orFailWith: "no memory for a database")
         defer { database.close() }
         let name = quoted(entity.stored)
-        guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else { return nil }
         do {
+            guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: name) else { return nil }
             try PreparedStatement(database, sql).execute()
             for column in columns {
                 try PreparedStatement(database, "ALTER TABLE \(name) DROP COLUMN \(quoted(column))").execute()
