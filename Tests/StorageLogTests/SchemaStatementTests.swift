@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import StorageCore
 import StorageHistory
@@ -145,5 +146,27 @@ import Testing
         #expect(await code { try await Rebuild(again, ["t"]).run() } == .corrupt)
         try await again.close()
         #expect(try rows(victim.path) == 1)
+    }
+
+    @Test("Where the SQL of a file runs, nothing is attached")
+    func attachments() async throws {
+        let folder = try TemporaryFolder()
+        let other = folder.path("other.db")
+        let made = try DatabaseFile(folder.path("made.db"), .making)
+        #expect(throws: StorageError.self) { try made.run("ATTACH '\(other)' AS other; CREATE TABLE other.t(a)") }
+        #expect(throws: StorageError.self) { try made.run("VACUUM INTO '\(other)'") }
+        let engine = try TestStore.inMemory()
+        try await engine.adopt("t", Self.table)
+        let position = engine.committed.position
+        try await engine.read { db in
+            let snapshot = try MaterializedSnapshot(at: position, of: db, schema: .current)
+            try snapshot.prepare(tables: ["t"], from: db)
+            for sql in ["ATTACH '\(other)' AS other", "VACUUM INTO '\(other)'"] {
+                #expect(throws: DatabaseError.self) {
+                    try snapshot.database.writeWithoutTransaction { try $0.execute(sql: sql) }
+                }
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: other))
     }
 }

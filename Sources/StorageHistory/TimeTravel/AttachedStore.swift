@@ -46,7 +46,7 @@ enum AttachedStore {
             let attach = try? PreparedStatement(target, "ATTACH ?1 AS \(name)")
         else { return false }
         attach.bind(text: "file://\(encoded)?mode=ro", at: 1)
-        return (try? attach.execute()) != nil
+        return (try? target.allowingAttachment { try attach.execute() }) != nil
     }
 
     /// The version of the schema and the end of the log. Reading them begins the read of the file.

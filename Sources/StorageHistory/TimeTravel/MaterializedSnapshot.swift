@@ -1,3 +1,4 @@
+internal import CSQLite
 package import GRDB
 package import StorageCore
 package import StorageLog
@@ -38,6 +39,9 @@ package final class MaterializedSnapshot: Sendable {
         let source = try live.connection
         (recordedCatalog, catalog) = try database.writeWithoutTransaction { db in
             let connection = try db.connection
+            // The SQL of the store's tables and views runs here.
+            connection.refuseAttachments()
+            storage_set_defensive(connection.handle, 1)
             for name in ["storage_catalog", "storage_projection"] {
                 guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
                     throw StorageError.corruptLog("\(name) has no table")
@@ -133,7 +137,9 @@ package final class MaterializedSnapshot: Sendable {
     /// Writes all tables, as they were, to a new file: a plain SQLite database.
     package func write(to path: String, from live: GRDB.Database) throws {
         try prepare(tables: catalog.live.map(\.name), from: live)
-        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        try database.writeWithoutTransaction { db in
+            try db.connection.allowingAttachment { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        }
     }
 
     /// Runs `body` after creating an entity's table and its full-text index.

@@ -136,7 +136,7 @@ extension StorageEngine {
     ) throws -> LogWriter {
         // No file beside the store can be part of a commit, and no statement may write to SQLite's own tables or to the shadow
         // tables of full-text indexes.
-        sqlite3_limit(connection.handle, SQLITE_LIMIT_ATTACHED, 0)
+        connection.refuseAttachments()
         storage_set_defensive(connection.handle, 1)
         let writer = try LogWriter(database: connection, configuration: configuration, doorbell: doorbell)
         try writer.watchSchema(toleratesLoss: true)

@@ -51,7 +51,10 @@ package final class DatabaseFile {
         sqlite3_busy_timeout(connection.handle, access == .owning ? 0 : Self.busyMilliseconds)
         do {
             switch access {
-            case .making: try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
+            case .making:
+                try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
+                // Afterwards: it refuses to turn the journal off.
+                storage_set_defensive(connection.handle, 1)
             case .owning: try own(path)
             default: break
             }

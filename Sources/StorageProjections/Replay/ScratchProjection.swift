@@ -83,7 +83,7 @@ package final class ScratchProjection {
         do {
             try database.writeWithoutTransaction { db in
                 // Rules in SQL are untrusted, and must not access other files.
-                sqlite3_limit(try db.connection.handle, SQLITE_LIMIT_ATTACHED, 0)
+                try db.connection.refuseAttachments()
                 try db.execute(sql: "BEGIN")
                 if begun == nil { try projection.prepare(db) }
             }

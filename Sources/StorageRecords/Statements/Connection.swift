@@ -23,6 +23,8 @@ package struct Connection {
 
     /// Opens a database file; without a name, a temporary file that SQLite deletes when the connection is closed.
     ///
+    /// Its statements can't attach other files: see ``refuseAttachments()``.
+    ///
     /// - Parameters:
     ///   - name: A path, `:memory:`, or a URI if `flags` allow it.
     ///   - flags: SQLite's flags, such as `SQLITE_OPEN_READWRITE`.
@@ -36,6 +38,7 @@ package struct Connection {
             throw StorageError.sqlite(code: code, message: problem(), sql: nil)
         }
         self.init(handle)
+        refuseAttachments()
     }
 
     /// Closes the connection; if it still has statements, when the last of them has ended.
@@ -122,6 +125,16 @@ package struct Connection {
     /// the transaction ends, because SQLite doesn't count those that arise meanwhile.
     package func setForeignKeysEnabled(_ isEnabled: Bool) {
         storage_set_foreign_keys_enabled(handle, isEnabled ? 1 : 0)
+    }
+
+    /// Lets no statement attach another file, which `VACUUM` does as well: where SQL of a file runs, an enemy may have written it.
+    package func refuseAttachments() { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
+
+    /// Runs a statement that attaches a file, or a `VACUUM`, where others may not. The file stays attached.
+    package func allowingAttachment<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let usual = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, usual) }
+        return try body()
     }
 
     /// Runs statements whose triggers and actions of foreign keys may cause others only up to a depth. SQLite refuses one that goes
