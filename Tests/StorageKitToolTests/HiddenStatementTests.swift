@@ -95,6 +95,9 @@ struct HiddenStatementTests {
         let answer = try await client.call("at", ["point": "head", "sql": "SELECT * FROM t"])
         #expect(answer.isError)
         #expect(answer.text.contains("isn't one statement that creates it"), "\(answer.text)")
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 5, "\(verified.output)")
+        #expect(verified.output.contains("\(object) isn't one statement that creates it"), "\(verified.output)")
         for command in [["sql", "SELECT * FROM w"], ["diff", "@0", "head"], ["schema"], ["doctor"], ["export"]] {
             _ = try ToolProcess.run(command, store: store)
         }

@@ -50,6 +50,7 @@ extension Verifier {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }
         try checkAttached(to: Set(expected.map(\.name) + indexes), knowing: known)
+        try checkStatements()
         try guarded("schema") { try $0.checkCheckpoints(projections.map(\.name)) }
         let meta = try PreparedStatement(database, "SELECT count(*) FROM storage_meta")
         if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
@@ -66,6 +67,18 @@ extension Verifier {
             guard tables.contains(select.string(2)), !known.contains(select.string(1)) else { continue }
             report.add(
                 "schema", "the \(select.string(0)) \(select.string(1)) on \(select.string(2)) isn't StorageKit's")
+        }
+    }
+
+    /// Checks that the SQL of each object is only the statement that creates it: SQLite ignores what follows.
+    private mutating func checkStatements() throws {
+        let select = try PreparedStatement(
+            database, "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+        while try select.step() {
+            let (type, name) = (select.string(0), select.string(1))
+            if (try? SchemaStatement(select.string(2), type: type, named: name)) == nil {
+                report.add("schema", "the SQL of the \(type) \(name) isn't one statement that creates it")
+            }
         }
     }
 
