@@ -193,6 +193,30 @@
             }
         }
 
+        @Test("Other writes under used numbers get a problem of their own")
+        func reusedNumbers() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let hello = #"{"producer":"p","epoch":1}"#
+                let welcome = try SyncWelcome(
+                    json: try await hub.send(.POST, "/v1/sync/hello", token: token, body: hello).body.utf8)
+                let line = try #require(welcome.lines.last?.id)
+                func push(_ id: String) async throws -> ServedHub.Answer {
+                    let write = HubWrite(
+                        origin: 1, document: DocumentID(entity: "notes", id: id), operation: .save([:]), base: 0)
+                    let batch = HubBatch(
+                        producer: ProducerID("p"), epoch: 1, line: line, firstNumber: 1, writes: [write])
+                    return try await hub.send(
+                        .POST, "/v1/sync/push", token: token, body: String(decoding: batch.json, as: UTF8.self))
+                }
+                #expect(try await push("1").status == 200)
+                let other = try await push("2")
+                #expect(other.status == 409)
+                #expect(other.code == "number-reused")
+                #expect(try await push("1").status == 200)
+            }
+        }
+
         /// A client that continues with another token of the same name learns whether it sees other documents.
         @Test("A hello says whether the access is the same")
         func accessFingerprint() async throws {

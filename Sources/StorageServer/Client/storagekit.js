@@ -206,7 +206,7 @@ export class StorageKitClient extends EventTarget {
 
     /**
      * Starts over as another producer: everything is received again. This is what a halted client needs: its database is an
-     * older copy of itself, its token has another name than before, or the hub was replaced by an older copy of itself.
+     * older copy of itself or one of two copies, its token has another name than before, or the hub was replaced by an older copy of itself.
      *
      * @param {{ keepWrites?: boolean }} [options] Whether unsent writes are kept. Those that were sent, and have no outcome yet,
      *   are parked as `unknown` then.
@@ -1345,14 +1345,15 @@ class LocalStore {
     }
 
     /** Takes over what a hello was answered with: the outcomes of the last session, and whether the history is another one. */
-    begin(session, { lines, head, lastNumber, results, access }, refusal) {
+    begin(session, { lines, head, lastNumber, results, lastSession, access }, refusal) {
         return this.#inSession(session, async (tables) => {
             const { record, writes } = tables;
             if (!lines?.length || !(head >= 0) || !(lastNumber >= 0)) {
                 throw new StorageKitError("protocol", "The hub's answer to a hello makes no sense.");
             }
-            this.#checkHistory(record, lines, head, lastNumber);
             const isContinuation = record.lines.every(({ id }, index) => lines[index]?.id === id);
+            this.#checkHistory(record, lines, head, lastNumber);
+            if (isContinuation) this.#checkSession(record, lastNumber, lastSession);
             const shared = sharedEnd(record.lines, lines);
             record.lines = lines;
             record.settledNumber = lastNumber;
@@ -1395,6 +1396,17 @@ class LocalStore {
                 "The hub has lost what it had acknowledged, or knows the token by another name than before. Call reset().",
                 { hubWentBack: true });
         }
+    }
+
+    /**
+     * An outcome that this client doesn't know is that of the batch it sent last. From another session it is that of other
+     * writes, under the same numbers.
+     */
+    #checkSession({ lastSession: mine, settledNumber }, lastNumber, theirs) {
+        if (lastNumber <= settledNumber || !theirs) return;
+        if (theirs.epoch === mine?.epoch && theirs.line === mine.line) return;
+        throw new StorageKitError(
+            "halted", "A copy of this client's database sends writes under its name. Call reset().");
     }
 
     /**
@@ -1443,6 +1455,7 @@ class LocalStore {
                 session.lastNumber += 1;
                 move(writes, write, "sending", { number: session.lastNumber, wasSent: true });
             }
+            if (batch.length > 0) record.lastSession = { epoch: session.epoch, line: session.line };
             record.lastNumber = Math.max(record.lastNumber, session.lastNumber);
             return batch;
         }, "strict");
@@ -1517,8 +1530,8 @@ class LocalStore {
 
 function newRecord() {
     return {
-        producer: crypto.randomUUID(), epoch: 0, lastNumber: 0, settledNumber: 0, lines: [], followed: new Map(),
-        forgottenPosition: 0, hasLostWrites: false, hubWentBack: false, failures: 0, failureTime: 0, delayMs: 0,
+        producer: crypto.randomUUID(), epoch: 0, lastNumber: 0, lastSession: null, settledNumber: 0, lines: [],
+        followed: new Map(), forgottenPosition: 0, hasLostWrites: false, hubWentBack: false, failures: 0, failureTime: 0, delayMs: 0,
         retryAfterMs: 0,
     };
 }

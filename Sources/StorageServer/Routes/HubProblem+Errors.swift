@@ -43,6 +43,11 @@
                 self.init(.preconditionFailed, "The document doesn't meet the precondition. Read it, and try again.")
             case .invalid(let reason): self.init(.invalid, reason)
             case .keyReused: self.init(.keyReused, "The idempotency key was used for another request. Use another.")
+            case .numberReused:
+                self.init(
+                    .numberReused,
+                    "The numbers of the batch were used for other writes. Start another session with a hello, and number these after its lastNumber."
+                )
             case .outdatedCondition:
                 self.init(
                     .unauthorized,

@@ -3,12 +3,12 @@ extension SyncCore {
     /// - Returns: nil if the answer is invalid.
     mutating func begin(_ welcome: SyncWelcome) -> SyncEffect? {
         guard !welcome.lines.isEmpty, welcome.head >= 0, welcome.lastNumber >= 0 else { return nil }
-        if let reason = haltReason(welcome) {
+        // Numbers of another branch of the history say nothing about those sent here.
+        let isContinuation = welcome.lines.starts(with: record.lines)
+        if let reason = haltReason(welcome, isContinuation: isContinuation) {
             connection = .halted(reason)
             return save()
         }
-        // Numbers of another branch of the history say nothing about those sent here.
-        let isContinuation = welcome.lines.starts(with: record.lines)
         let shared = record.lines.sharedEnd(with: welcome.lines)
         let rewind = shared < record.position ? shared : nil
         record.position = min(record.position, shared)
@@ -30,8 +30,15 @@ extension SyncCore {
         }
     }
 
-    private func haltReason(_ welcome: SyncWelcome) -> HaltReason? {
+    private func haltReason(_ welcome: SyncWelcome, isContinuation: Bool) -> HaltReason? {
         if welcome.lastNumber > record.lastNumber { return .unknownNumbers }
+        // An outcome that this store doesn't know is that of the batch it sent last. From another session it is that of
+        // other writes, under the same numbers.
+        if isContinuation, welcome.lastNumber > record.settledNumber, let session = welcome.lastSession,
+            session != record.lastSession
+        {
+            return .unknownNumbers
+        }
         guard welcome.lines == record.lines else { return nil }
         return welcome.lastNumber < record.settledNumber || welcome.head < record.position ? .remoteWentBack : nil
     }

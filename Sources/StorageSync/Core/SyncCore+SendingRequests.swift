@@ -52,6 +52,7 @@ extension SyncCore {
         let (writes, origins) = outbox.number(batch, from: first)
         session.lastNumber += Int64(origins.count)
         record.lastNumber = max(record.lastNumber, session.lastNumber)
+        record.lastSession = SyncSession(epoch: record.epoch, line: line)
         let kind = SyncRequest.Kind.push(
             epoch: record.epoch, line: line, firstNumber: first, writes: origins)
         let (push, flight) = request(kind, at: now)

@@ -17,7 +17,8 @@
 ///    lower epochs.
 /// 3. So the last number in the answer is final. Each write up to it has an outcome; the answer contains those this
 ///    store doesn't know, since only one batch is in flight at a time. No later write has an outcome, and no message
-///    still in transit will give it one, so those can be numbered again.
+///    still in transit will give it one, so those can be numbered again. The answer also names the session of the
+///    batch: if it isn't the one in which this store has sent, a copy of the store has used the numbers, and the core halts.
 /// 4. A remote that was restored from a backup reports another line. Writes of this store that it has lost wait again,
 ///    in the original order and before all later ones of the same document. If a backup of another branch is restored
 ///    later, a write may already be in it: the remote looks it up by its origin, a position in this store's log.
@@ -56,8 +57,8 @@ package struct SyncCore: Sendable {
     }
 
     package enum HaltReason: Sendable, Equatable {
-        /// The remote has outcomes for numbers that this store never sent: it is a copy of another store, or an older
-        /// state of itself. It needs a producer id of its own.
+        /// The remote has outcomes for numbers that this store never sent, or that another session has sent: it is a copy of
+        /// another store, or an older state of itself. It needs a producer id of its own.
         case unknownNumbers
         /// The remote has lost acknowledged writes without beginning another line: it was replaced by an older copy.
         case remoteWentBack

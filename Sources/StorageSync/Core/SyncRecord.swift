@@ -4,6 +4,8 @@ package struct SyncRecord: Sendable, Equatable, Codable {
     package var epoch: Int64 = 0
     /// The largest number under which a write was sent, in any session.
     package var lastNumber: Int64 = 0
+    /// The session in which a write was last sent; nil if an earlier version has sent it.
+    package var lastSession: SyncSession?
     /// The last number whose outcome this store knows.
     package var settledNumber: Int64 = 0
     /// The remote's history as pulled; empty before the first session.

@@ -9,16 +9,20 @@ package struct SyncWelcome: Sendable, Equatable {
     package let lastNumber: Int64
     /// The outcomes of the last batch.
     package let results: [NumberedResult]
+    /// The session in which the last batch was sent; nil if the remote doesn't know.
+    package let lastSession: SyncSession?
     /// A fingerprint of what the producer may see; nil if the remote doesn't provide one.
     package let access: String?
 
     package init(
-        lines: [RemoteLine], head: Int64, lastNumber: Int64, results: [NumberedResult], access: String? = nil
+        lines: [RemoteLine], head: Int64, lastNumber: Int64, results: [NumberedResult],
+        lastSession: SyncSession? = nil, access: String? = nil
     ) {
         self.lines = lines
         self.head = head
         self.lastNumber = lastNumber
         self.results = results
+        self.lastSession = lastSession
         self.access = access
     }
 }

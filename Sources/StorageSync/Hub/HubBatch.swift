@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// Writes under consecutive numbers.
 package struct HubBatch: Sendable, Equatable {
     package let producer: ProducerID
@@ -13,5 +15,12 @@ package struct HubBatch: Sendable, Equatable {
         self.line = line
         self.firstNumber = firstNumber
         self.writes = writes
+    }
+
+    /// Identifies the writes. They are a client's own: if it chose some that collide, it would deceive itself only.
+    var fingerprint: String {
+        var json = JSONWriter()
+        json.array(writes) { $0.write(to: &$1) }
+        return json.bytes.fnv1a
     }
 }

@@ -97,7 +97,7 @@ final class HubGroupCommit: Sendable {
             try writer.group(db) {
                 let history = try HubHistory(of: jobs.map { ($0.batch, $0.access) }, writer, db, steps: steps)
                 return try jobs.map { job in
-                    try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch).mapError { $0 }
+                    try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch)
                 }
             }
         }

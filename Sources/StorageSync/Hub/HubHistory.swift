@@ -83,7 +83,7 @@ final class HubHistory {
             // then.
             guard
                 pushing.contains(batch.producer)
-                    || producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) == .new
+                    || producer.admits(batch) == .new
             else { continue }
             pushing.insert(batch.producer)
             for write in batch.writes {

@@ -26,12 +26,13 @@ struct HubWriter {
     }
 
     /// Applies a batch, each write in a commit of its own.
-    func apply(_ batch: HubBatch) throws -> Result<[NumberedResult], SyncFailure> {
+    func apply(_ batch: HubBatch) throws -> Result<[NumberedResult], any Error> {
         guard var producer = try HubProducersTable.load(batch.producer, in: db) else {
-            return .failure(.sessionEnded(epoch: nil))
+            return .failure(SyncFailure.sessionEnded(epoch: nil))
         }
-        switch producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) {
-        case .refused: return .failure(.sessionEnded(epoch: producer.epoch))
+        switch producer.admits(batch) {
+        case .refused: return .failure(SyncFailure.sessionEnded(epoch: producer.epoch))
+        case .reused: return .failure(HubError.numberReused)
         case .repeated(let results): return .success(results)
         case .new: break
         }
@@ -43,7 +44,7 @@ struct HubWriter {
             if case .rejected = result { rejected.insert(write.document) }
             results.append(NumberedResult(number: number, result: result))
         }
-        producer.finish(results)
+        producer.finish(batch, results)
         try HubProducersTable.save(producer, of: batch.producer, in: db)
         return .success(results)
     }

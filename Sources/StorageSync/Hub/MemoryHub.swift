@@ -45,27 +45,27 @@ package struct MemoryHub: Sendable {
         let known = producers[producer, default: WriteDeduplication()]
         guard isLatest else { return .failure(.sessionEnded(epoch: known.epoch)) }
         return .success(
-            SyncWelcome(lines: lines, head: head, lastNumber: known.lastNumber, results: known.results))
+            SyncWelcome(
+                lines: lines, head: head, lastNumber: known.lastNumber, results: known.results,
+                lastSession: known.lastSession))
     }
 
-    package mutating func push(
-        _ writes: [HubWrite], from producer: ProducerID, epoch: Int64, line: [UInt8], firstNumber: Int64
-    ) -> Result<[NumberedResult], SyncFailure> {
-        guard line == self.line, let known = producers[producer] else { return .failure(.sessionEnded(epoch: nil)) }
-        switch known.admits(epoch: epoch, firstNumber: firstNumber) {
-        case .refused: return .failure(.sessionEnded(epoch: known.epoch))
+    package mutating func push(_ batch: HubBatch) -> Result<[NumberedResult], SyncFailure> {
+        let producer = batch.producer
+        guard batch.line == line, let known = producers[producer] else { return .failure(.sessionEnded(epoch: nil)) }
+        switch known.admits(batch) {
+        case .refused, .reused: return .failure(.sessionEnded(epoch: known.epoch))
         case .repeated(let results): return .success(results)
         case .new: break
         }
         var results: [NumberedResult] = []
         var rejected: Set<DocumentID> = []
-        for (offset, write) in writes.enumerated() {
-            let number = firstNumber + Int64(offset)
+        for (number, write) in zip(batch.firstNumber..., batch.writes) {
             let result = rejected.contains(write.document) ? .blocked : apply(write, number, from: producer)
             if case .rejected = result { rejected.insert(write.document) }
             results.append(NumberedResult(number: number, result: result))
         }
-        producers[producer, default: WriteDeduplication()].finish(results)
+        producers[producer, default: WriteDeduplication()].finish(batch, results)
         return .success(results)
     }
 

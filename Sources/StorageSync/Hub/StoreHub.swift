@@ -170,7 +170,7 @@ extension StoreHub {
                 try HubProducersTable.save(known, of: producer, in: db)
                 return SyncWelcome(
                     lines: lines, head: writer.nextPosition - 1, lastNumber: known.lastNumber, results: known.results,
-                    access: try access.fingerprint)
+                    lastSession: known.lastSession, access: try access.fingerprint)
             }
         }
     }

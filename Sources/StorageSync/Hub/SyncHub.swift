@@ -7,11 +7,13 @@
 /// 3. A producer that has begun a session knows that no message of an earlier session will have an effect.
 ///
 /// Errors are ``SyncFailure``: `sessionEnded` for an outdated epoch, line or number, `refused` for a batch that can't
-/// be accepted as it is, `retryable` if the hub can't answer now; and ``HubError/outdatedCondition``.
+/// be accepted as it is, `retryable` if the hub can't answer now; ``HubError/numberReused``, if the hub distinguishes it
+/// from an outdated number; and ``HubError/outdatedCondition``.
 package protocol SyncHub: Sendable {
     /// Begins a session of a producer, and ends all with a lower epoch.
     func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome
-    /// Applies a batch, durable when it returns. Repeating a batch returns its first answer.
+    /// Applies a batch, durable when it returns. Repeating a batch returns its first answer;
+    /// other writes under its numbers are refused.
     func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult]
     /// Returns the changes after a position; waits if there are none.
     func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage

@@ -11,6 +11,10 @@ package struct WriteDeduplication: Sendable, Equatable, Codable {
     package private(set) var lastOrigin: Int64 = 0
     /// The outcomes of the last batch: the only ones that the producer may not know.
     package private(set) var results: [NumberedResult] = []
+    /// The session of the last batch; nil if an earlier version has stored it.
+    package private(set) var lastSession: SyncSession?
+    /// The fingerprint of the last batch; nil likewise.
+    private var fingerprint: String?
 
     package init() {}
 
@@ -27,19 +31,25 @@ package struct WriteDeduplication: Sendable, Equatable, Codable {
         case new
         /// The network has delivered the batch twice.
         case repeated([NumberedResult])
+        /// Its numbers were used for other writes.
+        case reused
         case refused
     }
 
-    package func admits(epoch: Int64, firstNumber: Int64) -> Admission {
-        guard epoch == self.epoch else { return .refused }
-        if firstNumber == lastNumber + 1 { return .new }
-        return firstNumber == results.first?.number ? .repeated(results) : .refused
+    package func admits(_ batch: HubBatch) -> Admission {
+        guard batch.epoch == epoch else { return .refused }
+        if batch.firstNumber == lastNumber + 1 { return .new }
+        guard batch.firstNumber == results.first?.number else { return .refused }
+        return fingerprint.map { $0 == batch.fingerprint } ?? true ? .repeated(results) : .reused
     }
 
     package mutating func applied(origin: Int64) { lastOrigin = max(lastOrigin, origin) }
 
-    package mutating func finish(_ results: [NumberedResult]) {
+    /// - Parameter batch: At least one write.
+    package mutating func finish(_ batch: HubBatch, _ results: [NumberedResult]) {
         self.results = results
         lastNumber = results.last?.number ?? lastNumber
+        lastSession = SyncSession(epoch: batch.epoch, line: batch.line)
+        fingerprint = batch.fingerprint
     }
 }

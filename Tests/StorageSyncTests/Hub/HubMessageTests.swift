@@ -27,7 +27,8 @@ struct HubMessageTests {
             SyncWelcome(
                 lines: [RemoteLine(id: line, fork: 0), RemoteLine(id: line.reversed(), fork: 12)], head: 120,
                 lastNumber: 7,
-                results: [NumberedResult(number: 7, result: .applied(at: 3))]))
+                results: [NumberedResult(number: 7, result: .applied(at: 3))],
+                lastSession: SyncSession(epoch: 1 << 53, line: line)))
         try comesBack(
             SyncWelcome(lines: [RemoteLine(id: line, fork: 0)], head: 0, lastNumber: 0, results: [], access: "1f"))
         try comesBack(

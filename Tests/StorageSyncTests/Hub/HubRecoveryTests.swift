@@ -322,6 +322,41 @@ import Testing
         }
     }
 
+    /// Both have numbered a write in the same way when the hub applies that of the copy.
+    @Test("Of two copies of a device one halts")
+    func twoCopiesOfDevice() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await device.engine.saveDocument(Product("p1")).confirmed()
+            try await device.close()
+            let url = device.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
+            try FileManager.default.copyItem(at: device.url, to: url)
+            let again = try HubDevice(at: device.url, hub)
+            let copy = try HubDevice(at: url, hub)
+            hub.batches = 0
+            try await again.engine.saveDocument(Product("p2"))
+            try await eventually { try await again.states().last == "sending" }
+            try await copy.engine.saveDocument(Product("p3"))
+            try await eventually { try await copy.states().last == "sending" }
+            hub.batches = .max
+            try await eventually {
+                again.engine.status.connection.isHalted || copy.engine.status.connection.isHalted
+            }
+            let isAgain = again.engine.status.connection.isHalted
+            let (halted, other) = isAgain ? (again, copy) : (copy, again)
+            try await eventually { try await other.unconfirmed() == 0 }
+            #expect(try await halted.unconfirmed() == 1)
+            #expect(try await halted.stored().map(\.id) == ["p1", isAgain ? "p2" : "p3"])
+            #expect(try await hub.ids() == ["p1", isAgain ? "p3" : "p2"])
+            try await halted.engine.startOver()
+            try await eventually { halted.engine.parked.count == 1 }
+            try await halted.engine.retry(halted.engine.parked[0])
+            try await eventually { try await hub.ids() == ["p1", "p2", "p3"] }
+            try await copy.close()
+            try await again.close()
+        }
+    }
+
     // MARK: Accounts
 
     /// Somebody else signs in while the document is fetched that is to be changed.

@@ -23,6 +23,38 @@ import Testing
         #expect(try await hub.head() == head)
     }
 
+    /// Two copies of a device send different writes under the same numbers.
+    @Test("Other writes under the numbers of the last batch are refused", arguments: HubKind.allCases)
+    func reusedNumbers(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        let one = try await HubClient("one", hub)
+        let results = try await hub.push(one.batch([HubWrite(1, save)]), as: .full)
+        let head = try await hub.head()
+        let others: [[HubWrite]] = [
+            [HubWrite(1, .save(["a": .text("2")]))], [HubWrite(2, save)], [HubWrite(1, save, of: "2")],
+            [HubWrite(1, save, isConditional: true)], [HubWrite(1, save), HubWrite(2, patch)],
+        ]
+        for writes in others {
+            await #expect(throws: (any Error).self) { try await hub.push(one.batch(writes), as: .full) }
+        }
+        #expect(try await hub.head() == head)
+        #expect(try await hub.push(one.batch([HubWrite(1, save)]), as: .full) == results)
+    }
+
+    @Test("A hello names the session of the last batch", arguments: HubKind.allCases)
+    func sessionOfLastBatch(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let unsent = try await hub.hello(from: one.producer, epoch: 2, as: .full)
+        #expect(unsent.lastSession == nil)
+        try await one.hello(3)
+        _ = try await one.push(HubWrite(1, save))
+        for epoch in Int64(4)...5 {
+            let welcome = try await hub.hello(from: one.producer, epoch: epoch, as: .full)
+            #expect(welcome.lastSession == SyncSession(epoch: 3, line: one.line))
+        }
+    }
+
     @Test("Numbers are accepted in order", arguments: HubKind.allCases)
     func numbersInOrder(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub

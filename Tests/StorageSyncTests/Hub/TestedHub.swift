@@ -111,9 +111,7 @@ actor MemorySyncHub: SyncHub {
     }
 
     func push(_ batch: HubBatch, as access: HubAccess) throws -> [NumberedResult] {
-        try hub.push(
-            batch.writes, from: batch.producer, epoch: batch.epoch, line: batch.line, firstNumber: batch.firstNumber
-        ).get()
+        try hub.push(batch).get()
     }
 
     func pull(_ pull: HubPull, as access: HubAccess) throws -> SyncPage {
@@ -145,9 +143,10 @@ struct HubClient {
         try await hello()
     }
 
-    mutating func hello() async throws {
-        epoch += 1
-        let welcome = try await hub.hello(from: producer, epoch: epoch, as: .full)
+    /// - Parameter epoch: The next one, if none is given.
+    mutating func hello(_ epoch: Int64? = nil) async throws {
+        self.epoch = epoch ?? self.epoch + 1
+        let welcome = try await hub.hello(from: producer, epoch: self.epoch, as: .full)
         line = try #require(welcome.lines.last?.id)
         lastNumber = welcome.lastNumber
     }

@@ -28,7 +28,9 @@ struct MemoryHubTests {
         _ writes: [HubWrite], to hub: inout MemoryHub, from producer: ProducerID? = nil, epoch: Int64 = 1,
         line: [UInt8] = [1], first: Int64
     ) -> [WriteResult]? {
-        try? hub.push(writes, from: producer ?? one, epoch: epoch, line: line, firstNumber: first).get().map(\.result)
+        let batch = HubBatch(
+            producer: producer ?? one, epoch: epoch, line: line, firstNumber: first, writes: writes)
+        return try? hub.push(batch).get().map(\.result)
     }
 
     @Test("A repeated batch is applied once")
@@ -74,7 +76,7 @@ struct MemoryHubTests {
             results: [
                 NumberedResult(number: 2, result: .applied(at: 2)),
                 NumberedResult(number: 3, result: .rejected(.deleted)),
-            ])
+            ], lastSession: SyncSession(epoch: 1, line: [1]))
         #expect(hub.hello(from: one, epoch: 2) == .success(welcome))
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PredicateTestSupport
 import StorageCore
 import Testing
@@ -321,6 +322,69 @@ extension SyncCoreTests {
         #expect(bench.timer == nil)
         bench.step(.connected)
         #expect(bench.sent.isEmpty)
+    }
+
+    /// Both copies have numbered a write in the same way, and the hub has applied that of the other one.
+    @Test("An outcome of another session isn't that of an own write")
+    func outcomeOfCopy() throws {
+        for session in [SyncSession(epoch: 2, line: [1]), SyncSession(epoch: 1, line: [2])] {
+            var bench = Bench([write(1)])
+            bench.open()
+            bench.fail(.sessionEnded(epoch: 2))
+            bench.now = bench.core.record.retryTime
+            bench.step(.timer)
+            let hello = try #require(bench.sent.first)
+            let results = [NumberedResult(number: 1, result: .applied(at: 7))]
+            let welcome = SyncWelcome(
+                lines: Self.lines, head: 7, lastNumber: 1, results: results, lastSession: session)
+            bench.step(.answer(.welcome(welcome), to: hello.id))
+            #expect(bench.core.connection == .halted(.unknownNumbers))
+            #expect(bench.core.outbox.pending.map(\.state) == [.sending(number: 1)])
+            #expect(bench.saved.allSatisfy { $0.writes.isEmpty && $0.removed.isEmpty })
+        }
+    }
+
+    @Test("An outcome of the own session is that of the own write")
+    func outcomeOfOwnSession() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        #expect(bench.saved.last?.record.lastSession == SyncSession(epoch: 1, line: [1]))
+        var next = Bench(Array(bench.core.outbox.pending), try #require(bench.saved.last?.record))
+        next.step(.connected)
+        let hello = try #require(next.sent.first)
+        #expect(hello.kind == .hello(epoch: 2))
+        let welcome = SyncWelcome(
+            lines: Self.lines, head: 7, lastNumber: 1,
+            results: [NumberedResult(number: 1, result: .applied(at: 7))],
+            lastSession: SyncSession(epoch: 1, line: [1]))
+        next.step(.answer(.welcome(welcome), to: hello.id))
+        #expect(next.core.outbox.pending.map(\.state) == [.accepted(at: 7)])
+        // Known outcomes may be of any session: the next batch of this store was lost.
+        next.step(.wrote([write(2, "b")]))
+        #expect(next.push?.first == 2)
+        next.step(.disconnected)
+        next.step(.connected)
+        let last = try #require(next.sent.first)
+        next.step(.answer(.welcome(welcome), to: last.id))
+        #expect(next.push?.first == 2)
+    }
+
+    /// What earlier versions have stored names no session.
+    @Test("Earlier records and hubs name no session")
+    func recordsWithoutSession() throws {
+        let record = try JSONDecoder().decode(
+            SyncRecord.self,
+            from: Data(
+                #"{"epoch":3,"lastNumber":4,"settledNumber":4,"lines":[{"id":[1],"fork":0}],"position":9,"forgottenPosition":0,"hasLostWrites":false,"failures":0,"failureTime":0,"delayMicroseconds":0,"retryAfterMicroseconds":0}"#
+                    .utf8))
+        #expect(record.lastSession == nil)
+        let known = try JSONDecoder().decode(
+            WriteDeduplication.self,
+            from: Data(
+                #"{"epoch":3,"lastNumber":4,"lastOrigin":7,"results":[{"number":4,"result":{"blocked":{}}}]}"#.utf8))
+        #expect(known.lastSession == nil)
+        let batch = HubBatch(producer: ProducerID("p"), epoch: 3, line: [1], firstNumber: 4, writes: [])
+        #expect(known.admits(batch) == .repeated([NumberedResult(number: 4, result: .blocked)]))
     }
 
     @Test("Confirmed writes are kept up to a limit")

@@ -34,12 +34,10 @@ struct SimulatedHub {
         case .hello(let epoch): reply(hub.hello(from: producer, epoch: epoch).map { .welcome($0) })
         case .push(let epoch, let line, let firstNumber, _):
             let known = hub.producers[producer]
-            let answer =
-                fences
-                ? hub.push(writes, from: producer, epoch: epoch, line: line, firstNumber: firstNumber)
-                : hub.push(
-                    writes, from: producer, epoch: known?.epoch ?? epoch, line: hub.line,
-                    firstNumber: (known?.lastNumber ?? 0) + 1)
+            let answer = hub.push(
+                HubBatch(
+                    producer: producer, epoch: fences ? epoch : known?.epoch ?? epoch, line: fences ? line : hub.line,
+                    firstNumber: fences ? firstNumber : (known?.lastNumber ?? 0) + 1, writes: writes))
             reply(answer.map { .pushed($0) })
             if case .success = answer { for number in held.keys.sorted() { release(number) } }
         case .pull(let line, let position):

@@ -38,6 +38,7 @@ extension SyncWelcome: HubMessage {
         var lines: [RemoteLine]?
         var (head, lastNumber): (Int64?, Int64?)
         var results: [NumberedResult] = []
+        var lastSession: SyncSession?
         var access: String?
         try json.object { key, json in
             switch key {
@@ -47,13 +48,15 @@ extension SyncWelcome: HubMessage {
             case "head": head = try json.integer()
             case "lastNumber": lastNumber = try json.integer()
             case "results": results = try HubResults(elements: &json).results
+            case "lastSession": lastSession = try SyncSession(from: &json)
             case "access": access = try json.string()
             default: try json.ignore()
             }
         }
         self.init(
             lines: try json.required(lines, "lines"), head: try json.required(head, "head"),
-            lastNumber: try json.required(lastNumber, "lastNumber"), results: results, access: access)
+            lastNumber: try json.required(lastNumber, "lastNumber"), results: results,
+            lastSession: lastSession, access: access)
     }
 
     package func write(to json: inout JSONWriter) {
@@ -64,6 +67,10 @@ extension SyncWelcome: HubMessage {
             json.integer(lastNumber, for: "lastNumber")
             json.key("results")
             json.array(results) { $0.write(to: &$1) }
+            if let lastSession {
+                json.key("lastSession")
+                lastSession.write(to: &json)
+            }
             if let access { json.text(access, for: "access") }
         }
     }
@@ -87,6 +94,28 @@ extension RemoteLine: HubMessage {
         json.object { json in
             json.text(Hexadecimal.text(id), for: "id")
             json.integer(fork, for: "fork")
+        }
+    }
+}
+
+extension SyncSession: HubMessage {
+    package init(from json: inout JSONReader) throws {
+        var epoch: Int64?
+        var line: [UInt8]?
+        try json.object { key, json in
+            switch key {
+            case "epoch": epoch = try json.integer()
+            case "line": line = try json.line()
+            default: try json.ignore()
+            }
+        }
+        self.init(epoch: try json.required(epoch, "epoch"), line: try json.required(line, "line"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.integer(epoch, for: "epoch")
+            json.text(Hexadecimal.text(line), for: "line")
         }
     }
 }

@@ -15,6 +15,8 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
         case sessionEnded = "session-ended"
         /// The idempotency key was used for another request.
         case keyReused = "key-reused"
+        /// The numbers of a batch were used for other writes.
+        case numberReused = "number-reused"
         case preconditionFailed = "precondition-failed"
         case tooLarge = "too-large"
         /// The request used a host name that isn't the hub's.
@@ -86,7 +88,7 @@ extension HubProblem.Code {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .timedOut: 408
-        case .sessionEnded, .keyReused: 409
+        case .sessionEnded, .keyReused, .numberReused: 409
         case .preconditionFailed: 412
         case .tooLarge: 413
         case .unsupportedMediaType: 415
@@ -108,6 +110,7 @@ extension HubProblem.Code {
         case .timedOut: "The request took too long"
         case .sessionEnded: "The session has ended"
         case .keyReused: "The idempotency key was used for another request"
+        case .numberReused: "The numbers were used for other writes"
         case .preconditionFailed: "The document doesn't meet the precondition"
         case .tooLarge: "The request is too large"
         case .unsupportedMediaType: "The body's media type isn't supported"
