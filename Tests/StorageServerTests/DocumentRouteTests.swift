@@ -94,6 +94,34 @@
             }
         }
 
+        /// As many as a page has room for, or more.
+        @Test("Rows that were written past the log don't keep a follower on its first page")
+        func changesPastRowsPastTheLog() async throws {
+            try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
+                let file = try await hub.storage.engine.read {
+                    try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+                }
+                let foreign = try DatabaseQueue(path: try #require(file))
+                try await foreign.write { try $0.execute(sql: "INSERT INTO f(id, n) VALUES ('1', 1), ('2', 2)") }
+                let token = try await hub.token()
+                let recorded = try await hub.send(
+                    .PUT, "/v1/collections/f/documents/3", token: token, body: #"{"n":3}"#)
+                #expect(recorded.status == 201)
+                for limit in 1...3 {
+                    let answer = try await hub.send(
+                        .GET, "/v1/changes?collection=f&after=0&limit=\(limit)", token: token)
+                    let page = try HubPage(json: answer.body.utf8).page
+                    #expect(page.changes.map(\.document.id) == ["3"])
+                    #expect(page.end > page.start)
+                    #expect(page.isInOrder)
+                }
+                let stream = try await hub.send(
+                    .GET, "/v1/changes?collection=f&after=0&limit=1&follow=false", token: token,
+                    headers: ["Accept": "text/event-stream"])
+                #expect(stream.body.hasSuffix("event: end\ndata: {}\n\n"))
+            }
+        }
+
         @Test("Ids are any text")
         func idsOfAnyText() async throws {
             try await ServedHub.run { hub in

@@ -254,6 +254,8 @@ extension StoreHub {
     }
 
     /// The current documents, by the positions of their last events: what a follower begins with.
+    ///
+    /// A row that was written past the log has none of the log's positions, so no page could end after it.
     private static func documents(
         in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int, bytes: Int
     ) throws -> Page {
@@ -264,7 +266,7 @@ extension StoreHub {
                 log.database,
                 """
                 SELECT _position, \(quoted(table.key.stored)) FROM \(quoted(table.entity.stored))
-                WHERE \(candidates.clause) ORDER BY _position LIMIT ?
+                WHERE _position BETWEEN 1 AND \(log.head) AND \(candidates.clause) ORDER BY _position LIMIT ?
                 """)
             let isLimited = scope.isLimited(in: table)
             let values = candidates.values + [.integer(isLimited ? -1 : Int64(limit) + 1)]
