@@ -62,12 +62,16 @@
                 for (header, tags, status) in [
                     ("If-None-Match", "W/\(tag)", 304), ("If-None-Match", "\"999\", W/\"a,b\" ,\(tag)", 304),
                     ("If-None-Match", "\"999\"", 200), ("If-Match", "\"999\"", 412), ("If-Match", "?", 412),
+                    ("If-None-Match", "\"x\"", 200), ("If-Match", "\"x\"", 412), ("If-Match", "\"x\", \(tag)", 200),
                     ("If-Match", "\"999\",W/\(tag)", 200), ("If-Match", "*", 200),
                 ] {
                     let answer = try await hub.send(.GET, path, token: token, headers: [header: tags])
                     #expect(answer.status == status, "\(header): \(tags)")
                 }
-                for (tags, status) in [("W/\(tag)", 200), ("\"999\", \(tag)", 200), ("\"999\"", 412), ("?", 400)] {
+                for (tags, status) in [
+                    ("W/\(tag)", 200), ("\"999\", \(tag)", 200), ("\"x\", \(tag)", 200), ("\"999\"", 412),
+                    ("\"x\"", 412), ("\"\"", 412), ("\"01\"", 412), ("?", 400), (",", 400),
+                ] {
                     let answer = try await hub.send(
                         .PUT, path, token: token, body: #"{"n":1}"#, headers: ["If-Match": tags])
                     #expect(answer.status == status, "\(tags) \(answer.body)")

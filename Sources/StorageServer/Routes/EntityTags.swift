@@ -5,8 +5,8 @@
     /// is compared as the strong one, in both headers. Source: RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2.
     enum EntityTags: Equatable {
         case any
-        /// Nil for each tag that isn't a version of the hub.
-        case listed([Int64?])
+        /// Tags that aren't versions of the hub are left out: no document has them.
+        case listed([Int64])
 
         /// Parses a header.
         ///
@@ -16,17 +16,19 @@
                 self = .any
                 return
             }
-            var versions: [Int64?] = []
+            var versions: [Int64] = []
+            var isEmpty = true
             var rest = header[...]
             while true {
                 rest = rest.drop { " \t,".contains($0) }
                 guard !rest.isEmpty else { break }
                 guard let tag = Self.tag(from: &rest) else { return nil }
-                versions.append(Self.version(tag))
+                isEmpty = false
+                if let version = Self.version(tag) { versions.append(version) }
                 rest = rest.drop { " \t".contains($0) }
                 guard rest.isEmpty || rest.first == "," else { return nil }
             }
-            guard !versions.isEmpty else { return nil }
+            guard !isEmpty else { return nil }
             self = .listed(versions)
         }
 

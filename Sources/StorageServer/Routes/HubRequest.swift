@@ -84,19 +84,18 @@
 
         /// The precondition in `If-Match` and `If-None-Match`.
         ///
-        /// - Throws: ``HubProblem`` for anything but versions or `*`.
+        /// - Throws: ``HubProblem`` for anything but tags or `*`.
         func documentPrecondition() throws -> HubPrecondition? {
             switch (request.headers[.ifMatch].map(EntityTags.init), request.headers[.ifNoneMatch]) {
             case (nil, nil): return nil
             case (nil, "*"): return .absent
             case (.any??, nil): return .exists
-            case (.listed(let versions)??, nil) where !versions.contains(nil):
-                return .versions(Set(versions.compactMap(\.self)).sorted())
+            case (.listed(let versions)??, nil): return .versions(Set(versions).sorted())
             default: break
             }
             throw HubProblem(
                 .malformed,
-                "If-Match takes the ETags of versions, or *; If-None-Match takes *; one of them at a time.")
+                "If-Match takes ETags, or *; If-None-Match takes *; one of them at a time.")
         }
     }
 #endif
