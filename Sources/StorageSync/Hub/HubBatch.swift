@@ -24,3 +24,8 @@ package struct HubBatch: Sendable, Equatable {
         return json.bytes.fnv1a
     }
 }
+
+extension SyncFailure {
+    /// An empty batch has no outcomes, and would replace those of the last one.
+    static let emptyBatch = SyncFailure.refused(.invalid("A batch must contain at least one write."))
+}

@@ -177,6 +177,7 @@ extension StoreHub {
 
     package func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
         guard batch.line == line else { throw SyncFailure.sessionEnded(epoch: nil) }
+        guard !batch.writes.isEmpty else { throw SyncFailure.emptyBatch }
         return try await pushes.push(batch, as: access)
     }
 }

@@ -55,6 +55,17 @@ import Testing
         }
     }
 
+    @Test("An empty batch is refused, and the outcomes of the last one are kept", arguments: HubKind.allCases)
+    func emptyBatch(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        _ = try await one.push(HubWrite(1, save), HubWrite(2, patch))
+        await #expect(throws: SyncFailure.emptyBatch) { try await hub.push(one.batch([]), as: .full) }
+        let welcome = try await hub.hello(from: one.producer, epoch: 2, as: .full)
+        #expect(welcome.lastNumber == 2)
+        #expect(welcome.results.map(\.number) == [1, 2])
+    }
+
     @Test("Numbers are accepted in order", arguments: HubKind.allCases)
     func numbersInOrder(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
