@@ -1467,7 +1467,6 @@ class LocalStore {
             if (!batch.every(({ number }) => byNumber.has(number)) || !results.some(({ status }) => status !== "blocked")) {
                 throw new StorageKitError("protocol", "The hub leaves writes without an outcome.");
             }
-            // The stream may have been faster than the answer: those that it has confirmed aren't there.
             const sending = await result(tables.writes.index("number").getAll());
             const confirmed = sending.filter((write) =>
                 take(tables, write, byNumber.get(write.number), session.unreadable.has(write.collection)));
@@ -1492,7 +1491,10 @@ class LocalStore {
             const own = await Promise.all(
                 changes.filter(({ origin }) => origin !== undefined).map(({ origin }) => result(writes.get(origin))));
             const accepted = await result(writes.index("position").getAll(IDBKeyRange.upperBound(end)));
-            const confirmed = new Map([...own, ...accepted].filter((write) => names.includes(write?.collection))
+            // A copy of this database may have used the origin. What is being sent is confirmed by its number, which the hub
+            // accepts in this session only, and what was never sent isn't at the hub.
+            const taken = own.filter((write) => write?.wasSent && write.state !== "sending");
+            const confirmed = new Map([...taken, ...accepted].filter((write) => names.includes(write.collection))
                 .map((write) => [write.origin, write]));
             for (const [origin, write] of confirmed) confirm(tables, write, positions.get(origin) ?? write.position);
             const loaded = [];

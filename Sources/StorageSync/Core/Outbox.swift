@@ -57,7 +57,7 @@ package struct Outbox: Sendable, Equatable {
     var hasSendable: Bool { !nextBatch(maximumWrites: 1, maximumBytes: 0).isEmpty }
 
     /// The writes that were sent and whose outcome isn't known.
-    var sending: [PendingWrite] { sent.filter { if case .sending = $0.state { true } else { false } } }
+    var sending: [PendingWrite] { sent.filter(\.isSending) }
 
     var sent: ArraySlice<PendingWrite> { pending[..<sentEnd] }
 
@@ -336,6 +336,7 @@ extension Outbox {
 
 extension PendingWrite {
     var isParked: Bool { if case .parked = state { true } else { false } }
+    var isSending: Bool { if case .sending = state { true } else { false } }
     var isConfirmed: Bool { if case .confirmed = state { true } else { false } }
 
     /// Whether the write is sent again after a rejection, and creates its document if that is gone.
@@ -366,7 +367,7 @@ extension PendingWrite {
             && isConditional == later.isConditional && kind != .delete && later.kind == .patch
     }
 
-    fileprivate var wasSent: Bool { state != .waiting || origin != nil }
+    var wasSent: Bool { state != .waiting || origin != nil }
 
     fileprivate func isApplied(behind position: Int64) -> Bool { remotePosition.map { $0 > position } ?? false }
 }

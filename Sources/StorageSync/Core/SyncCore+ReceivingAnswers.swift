@@ -3,6 +3,10 @@ extension SyncCore {
     /// next hello reports their outcomes.
     ///
     /// An invalid answer ends the session, as if there had been none.
+    ///
+    /// A page names the store's own writes by their origins, and another copy of the store may use the same ones. So a page
+    /// that names a write which is being sent waits for the answer to the push, which only the current session gets. One that
+    /// names a write which was never sent is invalid: the next hello finds out who has sent it.
     mutating func take(
         _ answer: SyncAnswer, to id: SyncRequest.ID, at now: Int64, using generator: inout some RandomNumberGenerator
     ) -> [SyncEffect] {
@@ -10,20 +14,21 @@ extension SyncCore {
         switch (answer, connection) {
         case (.welcome(let welcome), .handshake(let flight)) where flight.request == id: effect = begin(welcome)
         case (.pushed(let results), .open(var session)) where session.push?.request == id:
-            session.push = nil
+            let page = session.page
+            (session.push, session.page) = (nil, nil)
             connection = .open(session)
             effect = settle(results)
+            if let effect, let page { return [effect] + take(page, in: session, at: now) }
         case (.page(let page), .open(var session)) where session.pull?.request == id:
-            guard page.start == record.position, page.isInOrder else {
+            let own = page.changes.compactMap(\.ownOrigin).compactMap { outbox.pending(at: $0...$0).first }
+            guard page.start == record.position, page.isInOrder, own.allSatisfy(\.wasSent) else {
                 effect = nil
                 break
             }
-            if page.isEmpty {
-                session.pullTime = (session.pull?.time ?? now) + configuration.pullMicroseconds
-            }
-            session.pull = nil
+            guard own.contains(where: \.isSending) else { return take(page, in: session, at: now) }
+            session.page = page
             connection = .open(session)
-            return take(page)
+            return []
         default: return []
         }
         return [effect ?? retryLater(than: now, remoteAsksFor: nil, using: &generator)]
@@ -41,6 +46,16 @@ extension SyncCore {
         record.settledNumber = max(record.settledNumber, results.map(\.number).max() ?? 0)
         batchWrites = configuration.batchWrites
         return savingAccepted(changed)
+    }
+
+    private mutating func take(_ page: SyncPage, in session: Session, at now: Int64) -> [SyncEffect] {
+        var session = session
+        if page.isEmpty {
+            session.pullTime = (session.pull?.time ?? now) + configuration.pullMicroseconds
+        }
+        session.pull = nil
+        connection = .open(session)
+        return take(page)
     }
 
     private mutating func take(_ page: SyncPage) -> [SyncEffect] {

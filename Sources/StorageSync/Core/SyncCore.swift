@@ -76,6 +76,8 @@ package struct SyncCore: Sendable {
         package var lastNumber: Int64
         package var push: Flight?
         package var pull: Flight?
+        /// The answer to the pull, while it waits for that to the push: it reports a write that is being sent.
+        var page: SyncPage?
         /// The earliest time of the next pull, after the remote answered the previous one at once with nothing.
         package var pullTime: Int64 = 0
     }

@@ -772,6 +772,40 @@ class AccessTests(BrowserTestCase):
         self.assertEqual(sorted(self.documents()), ["a", "b"])
         self.eventually(lambda: sorted(self.seen(page)), ["a", "b"])
 
+    def test_one_of_two_copies_of_a_database_halts(self):
+        page = self.tab()
+        page.run("await notes.save({ id: 'a' }); await client.whenSent()")
+        self.eventually(lambda: list(self.seen(page)), ["a"])
+        # The other copy sends a write under the next number, in a session that ends the page's.
+        page.run("""
+            const [url, token] = arguments;
+            const [{ name }] = await indexedDB.databases();
+            const opened = indexedDB.open(name);
+            const database = await new Promise((resolve) => { opened.onsuccess = () => resolve(opened.result); });
+            const got = database.transaction("record").objectStore("record").get("record");
+            const record = await new Promise((resolve) => { got.onsuccess = () => resolve(got.result); });
+            database.close();
+            const send = async (path, body) => {
+                const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+                const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+                if (!answer.ok) throw new Error(await answer.text());
+            };
+            const { producer, lastNumber } = record;
+            const epoch = record.epoch + 1;
+            await send("/v1/sync/hello", { producer, epoch });
+            const write = { origin: 99, base: 0, collection: "notes", id: "b", operation: "save", fields: {} };
+            const line = record.lines.at(-1).id;
+            await send("/v1/sync/push", { producer, epoch, line, firstNumber: lastNumber + 1, writes: [write] });
+            """, self.proxy.url, self.token)
+        page.run("await notes.save({ id: 'c' })")
+        self.eventually(lambda: page.run("client.status.state"), "halted")
+        self.assertEqual(sorted(self.documents()), ["a", "b"])
+        self.assertEqual(page.run("client.status.pending"), 1)
+        page.run("await client.reset()")
+        page.run("for (const { origin } of await client.parked()) await client.retry(origin)")
+        page.run("await client.whenSent()")
+        self.assertEqual(sorted(self.documents()), ["a", "b", "c"])
+
     def test_a_page_without_locks_gets_an_error(self):
         page = self.browser.page(f"http://plain.test:{self.site.port}/")
         self.pages.append(page)

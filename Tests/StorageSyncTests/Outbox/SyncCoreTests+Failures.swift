@@ -344,6 +344,55 @@ extension SyncCoreTests {
         }
     }
 
+    private func page(of write: PendingWrite) -> SyncPage {
+        SyncPage(
+            start: 0, end: 4,
+            changes: [
+                RemoteChange(position: 4, document: write.document, operation: .delete, ownOrigin: write.position)
+            ])
+    }
+
+    @Test("A page that reports a write being sent waits for the answer to the push")
+    func pageBeforeAnswer() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        let push = try #require(bench.push)
+        let pull = try #require(bench.sent.last)
+        let page = page(of: write(1))
+        bench.step(.answer(.page(page), to: pull.id))
+        #expect(bench.saved.isEmpty)
+        #expect(bench.sent.isEmpty)
+        #expect(bench.core.record.position == 0)
+        bench.step(.answer(.pushed([NumberedResult(number: 1, result: .applied(at: 4))]), to: push.id))
+        #expect(bench.saved.map(\.changes) == [[], page.changes])
+        #expect(bench.core.outbox.confirmed.map(\.state) == [.confirmed(at: 4)])
+        #expect(bench.core.record.position == 4)
+        #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 4)])
+    }
+
+    /// It has the origin of a write of this store, which the remote doesn't have.
+    @Test("A page with the write of a copy confirms nothing")
+    func pageOfCopy() throws {
+        var sending = Bench([write(1)])
+        sending.open()
+        let push = try #require(sending.push)
+        let pull = try #require(sending.sent.last)
+        sending.step(.answer(.page(page(of: write(1))), to: pull.id))
+        sending.step(.failure(.sessionEnded(epoch: 2), of: push.id))
+        #expect(sending.core.connection == .closed)
+        #expect(sending.core.outbox.pending.map(\.state) == [.sending(number: 1)])
+        #expect(sending.core.record.position == 0)
+        #expect(sending.saved.allSatisfy { $0.changes.isEmpty })
+        var unsent = Bench([write(1), write(2, "b")], batchWrites: 1)
+        unsent.open()
+        #expect(unsent.push?.writes == [1])
+        let other = try #require(unsent.sent.last)
+        unsent.step(.answer(.page(page(of: write(2, "b"))), to: other.id))
+        #expect(unsent.core.connection == .closed)
+        #expect(unsent.core.outbox.pending.map(\.state) == [.sending(number: 1), .waiting])
+        #expect(unsent.core.record.position == 0)
+    }
+
     @Test("An outcome of the own session is that of the own write")
     func outcomeOfOwnSession() throws {
         var bench = Bench([write(1)])

@@ -46,7 +46,7 @@ struct SimulationTests {
     func plantedDefects(_ defect: PlantedDefect) {
         // The rarest, origins that are forgotten, shows in one of a thousand seeds, however much trouble there is; OutboxMergingTests
         // hold to it each time. The first seed is one of those: whoever changes the simulation may look for another.
-        let found = ([1_090] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
+        let found = ([516] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
         #expect(found != nil)
     }
 
