@@ -59,7 +59,9 @@ package struct HistoryTableInstaller {
         var others: [String] = []
         while try select.step() { others.append(select.string(0)) }
         for table in tables where others.contains(where: { $0.folded == table.name.folded }) {
-            try PreparedStatement(source, "DROP TABLE \(table.path)").execute()
+            try source.allowingTemporaryObjects {
+                try PreparedStatement(source, "DROP TABLE \(table.path)").execute()
+            }
         }
     }
 
@@ -135,8 +137,10 @@ package struct HistoryTableInstaller {
         let columns = table.definitions.joined(separator: ", ")
         try checkWidth(table)
         let module = try shared.register()
-        try PreparedStatement(source, "CREATE VIRTUAL TABLE \(table.path) USING \(module)(\(index), \(columns))")
-            .execute()
+        try source.allowingTemporaryObjects {
+            try PreparedStatement(source, "CREATE VIRTUAL TABLE \(table.path) USING \(module)(\(index), \(columns))")
+                .execute()
+        }
     }
 }
 

@@ -13,8 +13,8 @@ public actor DatabaseActor {
 
     /// Runs `body` on one state of the store.
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL
-    ///   that SQLite refuses.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, also to temporary tables,
+    ///   `invalid-argument` if `body` changes a setting of the connection, `database` for SQL that SQLite refuses.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }

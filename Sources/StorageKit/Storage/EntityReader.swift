@@ -37,9 +37,9 @@ extension Storage: EntityReader {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that
-    ///   SQLite refuses, and `invalid-argument` if the call is made inside a body of the store's `sqliteClient` and would wait
-    ///   for it.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, also to temporary tables,
+    ///   `database` for SQL that SQLite refuses, and `invalid-argument` if `body` changes a setting of the connection, or if the
+    ///   call is made inside a body of the store's `sqliteClient` and would wait for it.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {

@@ -247,7 +247,10 @@ extension GRDB.Configuration {
         configuration.prepareDatabase { db in
             let connection = try db.connection
             // Only the writer may checkpoint; a reader that closes last must not.
-            if db.configuration.readonly { storage_disable_checkpoint_on_close(connection.handle) }
+            if db.configuration.readonly {
+                storage_disable_checkpoint_on_close(connection.handle)
+                try ReadGuard.prepare(connection)
+            }
             // Deleted content isn't zeroed: history is kept on purpose.
             try connection.execute("PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON")
         }

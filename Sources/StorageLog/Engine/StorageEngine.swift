@@ -66,25 +66,21 @@ package final class StorageEngine: Sendable {
 extension StorageEngine {
     /// Reads one state of the store, isolated from commits that happen meanwhile.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled, even during a statement.
+    /// - Throws: `CancellationError` if the task is cancelled, even during a statement; `invalid-argument` if `body` changes the
+    ///   connection.
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try checkReadable()
         let cancellation = CancellationFlag()
         let timing = signals.readBegins()
+        let guardedBody: @Sendable (GRDB.Database) throws -> Result = { [self] db in
+            try db.interrupted(by: cancellation) { try guarded(db) { try timing.measure(db) { try body(db) } } }
+        }
         do {
             return try await withTaskCancellationHandler {
-                guard pool is GRDB.DatabaseQueue else {
-                    return try await pool.read { db in
-                        try db.interrupted(by: cancellation) { try timing.measure(db) { try body(db) } }
-                    }
-                }
-                return try await pool.unsafeRead { db in
-                    try db.inOneStateIfOpen {
-                        try db.interrupted(by: cancellation) { try timing.measure(db) { try body(db) } }
-                    }
-                }
+                guard pool is GRDB.DatabaseQueue else { return try await pool.read(guardedBody) }
+                return try await pool.unsafeRead { db in try db.inOneStateIfOpen { try guardedBody(db) } }
             } onCancel: {
                 cancellation.set()
             }
@@ -95,6 +91,29 @@ extension StorageEngine {
             throw CancellationError()
         }
     }
+
+    /// Runs `body` on a connection that it has to leave as it is.
+    ///
+    /// - Throws: `invalid-argument` if it doesn't; the errors of `body`, which come first.
+    private func guarded<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+        let readGuard = try ReadGuard(db)
+        let result = Swift.Result { try body() }
+        let refusal: StorageError?
+        do {
+            refusal = try readGuard.finish()
+        } catch {
+            discardReaders()
+            throw error
+        }
+        guard let refusal else { return try result.get() }
+        discardReaders()
+        _ = try result.get()
+        throw refusal
+    }
+
+    /// Makes later reads open new connections: GRDB commits what a read has made, even if the read fails. In memory there is only
+    /// the writer's, whose savepoint undoes it.
+    private func discardReaders() { (pool as? GRDB.DatabasePool)?.invalidateReadOnlyConnections() }
 
     private func checkReadable() throws {
         let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }

@@ -26,7 +26,7 @@ package enum OptimisticTables {
         try connection.execute("SAVEPOINT \(savepoint)")
         let result: Result
         do {
-            try make(rows, in: connection)
+            try connection.allowingTemporaryObjects { try make(rows, in: connection) }
             // GRDB caches the schema of tables.
             db.clearSchemaCache()
             result = try body()
@@ -51,14 +51,7 @@ package enum OptimisticTables {
         }
     }
 
-    /// The only connection of an in-memory store refuses all writes while it reads, even temporary ones, so that is
-    /// lifted.
     private static func make(_ rows: [OptimisticRow], in connection: Connection) throws {
-        let pragma = try PreparedStatement(connection, "PRAGMA query_only")
-        let isRefused = try pragma.step() && pragma.integer(0) != 0
-        pragma.reset()
-        if isRefused { try connection.execute("PRAGMA query_only = 0") }
-        defer { if isRefused { try? connection.execute("PRAGMA query_only = 1") } }
         let catalog = try Catalog.load(connection)
         var tables: [String: OptimisticTable] = [:]
         for row in rows {

@@ -1,0 +1,111 @@
+internal import CSQLite
+internal import GRDB
+internal import StorageCore
+internal import StorageRecords
+
+/// The guard of a connection that reads: later reads use the same one, so a read must leave it as it is.
+///
+/// `query_only` refuses temporary objects, which would hide the store's tables, and a read that changes that setting or another
+/// one is refused at its end. SQLite prepares every statement again after a change of a setting, a function or the temporary
+/// schema, so a read that has changed nothing costs one step of a statement that reads nothing, before and after its body.
+///
+/// Not `Sendable`: it belongs to one read.
+struct ReadGuard {
+    /// Settings that change what statements find, with their values while a read runs.
+    private static let settings = [
+        ("query_only", "1"), ("reverse_unordered_selects", "0"), ("full_column_names", "0"),
+        ("short_column_names", "1"), ("writable_schema", "0"), ("cell_size_check", "1"),
+    ]
+
+    /// Makes a new connection one that only reads.
+    static func prepare(_ connection: Connection) throws {
+        try connection.execute(settings.map { "PRAGMA \($0) = \($1)" }.joined(separator: "; "))
+    }
+
+    private let database: GRDB.Database
+    private let connection: Connection
+    /// Kept from before the body, which may make GRDB forget its statements.
+    private let probe: GRDB.Statement
+
+    /// - Parameter database: A connection that is reading.
+    init(_ database: GRDB.Database) throws {
+        self.database = database
+        connection = try database.connection
+        probe = try database.cachedStatement(sql: "SELECT 1 AS is_unchanged")
+        _ = mayHaveChanged()
+    }
+
+    /// Whether something may have changed the connection since the last call.
+    private func mayHaveChanged() -> Bool {
+        let statement = probe.sqliteStatement
+        sqlite3_step(statement)
+        sqlite3_reset(statement)
+        return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
+    }
+
+    /// Restores the settings.
+    ///
+    /// - Returns: The error of a read that has changed the connection; nil if it hasn't. Its temporary objects are still there.
+    func finish() throws -> StorageError? {
+        guard mayHaveChanged() else { return nil }
+        let object = try hidingObject()
+        let setting = try restoreSettings()
+        if let object {
+            return StorageError(
+                .invalidArgument, "The temporary \(object) would hide the table of that name from every later read.",
+                remedy: "Give it another name, or use a common table expression (WITH).")
+        }
+        return setting.map { name in
+            StorageError(
+                .invalidArgument,
+                "A read changes the setting \(name) of its connection, which would affect every later read.",
+                remedy: "Leave the connection as it is; open one of your own for other settings.")
+        }
+    }
+
+    /// The type and the name of a temporary object that hides one of the store.
+    private func hidingObject() throws -> String? {
+        // To read its schema would open it.
+        guard sqlite3_db_readonly(connection.handle, "temp") >= 0 else { return nil }
+        let select = try PreparedStatement(
+            connection,
+            """
+            SELECT type, name FROM sqlite_temp_schema AS made WHERE type IN ('table', 'view') AND EXISTS (
+              SELECT 1 FROM main.sqlite_schema AS own WHERE own.name = made.name COLLATE NOCASE)
+            """)
+        return try select.step() ? "\(select.string(0)) \"\(select.string(1))\"" : nil
+    }
+
+    /// - Returns: The first one that had changed.
+    private func restoreSettings() throws -> String? {
+        var changed: String?
+        for (name, value) in Self.settings {
+            let select = try PreparedStatement(connection, "PRAGMA \(name)")
+            // An SQLite without the setting has no row.
+            guard try select.step(), select.string(0) != value else { continue }
+            select.reset()
+            try connection.execute("PRAGMA \(name) = \(value)")
+            changed = changed ?? name
+        }
+        let like = try PreparedStatement(connection, "SELECT 'a' LIKE 'A'")
+        if try like.step(), like.integer(0) == 0 {
+            like.reset()
+            try connection.execute("PRAGMA case_sensitive_like = 0")
+            changed = changed ?? "case_sensitive_like"
+        }
+        return changed
+    }
+}
+
+extension Connection {
+    /// Runs `body`, which makes or drops temporary objects of the engine's own, on a connection that may be reading.
+    package func allowingTemporaryObjects<Result>(_ body: () throws -> Result) throws -> Result {
+        let select = try PreparedStatement(self, "PRAGMA query_only")
+        let isRefused = try select.step() && select.integer(0) != 0
+        select.reset()
+        if isRefused { try execute("PRAGMA query_only = 0") }
+        // Fails only if the connection is lost, and then nothing follows.
+        defer { if isRefused { try? execute("PRAGMA query_only = 1") } }
+        return try body()
+    }
+}

@@ -1,0 +1,89 @@
+import GRDB
+import StorageKit
+import StorageTesting
+import Testing
+
+/// A read has a connection that later reads use too: what it does there doesn't outlive it.
+struct ReadGuardTests {
+    /// The store in a file, whose readers have connections of their own, and one in memory, which has a single connection.
+    private func withStores(_ body: (Storage) async throws -> Void) async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        // Its folder is removed with it.
+        defer { withExtendedLifetime(store) {} }
+        for storage in [store.storage, try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade] {
+            try await storage.save(Note(id: 1, text: "first"))
+            try await body(storage)
+            try await storage.close()
+        }
+    }
+
+    /// Reads find what they found before, on every connection.
+    private func expectUnchanged(_ storage: Storage, _ comment: Comment) async throws {
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try await storage.read { db in
+                        let found = try GRDB.Row.fetchAll(
+                            db, sql: "SELECT notes.text, 'a' LIKE 'A' AS matches FROM notes")
+                        return found.map { "\($0["text"] as String) \($0["matches"] as Bool)" }
+                    }
+                }
+            }
+            for try await found in group { #expect(found == ["first true"], comment) }
+        }
+        #expect(try await storage.get(Note.self, id: 1)?.text == "first", comment)
+        #expect(try await storage.history(Note.self, id: 1).count == 1, comment)
+    }
+
+    @Test(
+        "A read can't make temporary objects",
+        arguments: [
+            "CREATE TEMP TABLE notes(id INTEGER, text TEXT, updatedAt TEXT, _position INTEGER)",
+            "CREATE TEMP VIEW notes AS SELECT 1 AS id, 'hidden' AS text",
+            "CREATE TEMP TABLE storage_log(position, last)", "CREATE TEMP TABLE mine(x)",
+        ])
+    func temporaryObjects(sql: String) async throws {
+        try await withStores { storage in
+            let error = await #expect(throws: StorageError.self) { try await storage.read { try $0.execute(sql: sql) } }
+            #expect(error?.code == .readOnly)
+            try await expectUnchanged(storage, "\(sql)")
+        }
+    }
+
+    @Test(
+        "A read can't change the connection for later reads",
+        arguments: [
+            "PRAGMA case_sensitive_like = 1", "PRAGMA temp.case_sensitive_like = 1", "PRAGMA full_column_names = 1",
+            "PRAGMA reverse_unordered_selects = 1", "PRAGMA query_only = 0",
+            "PRAGMA query_only = 0; CREATE TEMP TABLE notes(id); PRAGMA query_only = 1",
+            "PRAGMA query_only = 0; CREATE TEMP VIEW Notes AS SELECT 1 AS id; PRAGMA query_only = 1",
+        ])
+    func settings(sql: String) async throws {
+        struct OwnError: Error {}
+        try await withStores { storage in
+            let error = await #expect(throws: StorageError.self) { try await storage.read { try $0.execute(sql: sql) } }
+            #expect(error?.code == .invalidArgument)
+            try await expectUnchanged(storage, "\(sql)")
+            await #expect(throws: OwnError.self) {
+                try await storage.read { db in
+                    try db.execute(sql: sql)
+                    throw OwnError()
+                }
+            }
+            try await expectUnchanged(storage, "\(sql), and an error")
+        }
+    }
+
+    @Test("A read may add a function of its own, and read settings")
+    func functions() async throws {
+        try await withStores { storage in
+            let found = try await storage.read { db in
+                db.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 7 })
+                _ = try GRDB.Row.fetchAll(db, sql: "PRAGMA table_info(notes)")
+                return try Int.fetchOne(db, sql: "SELECT mine()")
+            }
+            #expect(found == 7)
+            try await expectUnchanged(storage, "a function")
+        }
+    }
+}
