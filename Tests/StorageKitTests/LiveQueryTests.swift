@@ -207,6 +207,42 @@ struct WireCard: Hashable, Codable {
         await #expect(throws: StorageError.self) { try await live.explain() }
     }
 
+    @Test(
+        "A query that SQLite refuses throws, as when it is read once", .timeLimit(.minutes(10)),
+        arguments: [
+            "nosuch = 1", "title =", "nosuch(title)", "id IN (SELECT id FROM nosuch)", "count(*) > 1",
+        ])
+    func refusedBySQLite(condition: String) async throws {
+        let storage = try await open([Self.card(1)])
+        let query = storage.query(Card.self).where(.sql(condition))
+        let thrown = await #expect(throws: StorageError.self) { try await query.fetch() }
+        #expect(thrown?.code == .database)
+        try await expectFailure(of: query.live(), .database)
+        try await expectFailure(of: query.liveFirst(), .database)
+        try await expectFailure(of: query.liveCount(), .database)
+    }
+
+    @Test("A query beyond a limit throws, as when it is read once", .timeLimit(.minutes(10)))
+    func beyondLimit() async throws {
+        let storage = try await open([Self.card(1)])
+        let query = storage.query(Card.self).where { $0.title.contains(String(repeating: "x", count: 60_000)) }
+        let thrown = await #expect(throws: StorageError.self) { try await query.fetch() }
+        #expect(thrown?.code == .limitExceeded)
+        try await expectFailure(of: query.live(), .limitExceeded)
+        let list = await QuerySubscription(query)
+        while await list.error == nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await list.error?.code == .limitExceeded)
+    }
+
+    private func expectFailure<Value, Difference>(
+        of live: LiveQuery<Value, Difference>, _ code: StorageError.Code
+    ) async throws {
+        var snapshots = live.snapshots.makeAsyncIterator()
+        let thrown = await #expect(throws: StorageError.self) { try await snapshots.next() }
+        #expect(thrown?.code == code)
+        #expect(try await snapshots.next() == nil)
+    }
+
     @Test("A negative limit or offset throws, as when the query is read once")
     func negativeWindows() async throws {
         func expectRefusal<Value, Difference>(of live: LiveQuery<Value, Difference>) async {

@@ -35,7 +35,7 @@ extension Storage {
     /// `differences(since:)` sends the whole result: earlier results aren't in the log, and running the closure on the tables
     /// as of that position could give another result, because of today's time, variables and plan.
     ///
-    /// - Parameter body: Reads the rows from one state of the store. An SQLite error in the first run ends the sequence; other
+    /// - Parameter body: Reads the rows from one state of the store. An error of SQLite or an exceeded limit in the first run ends the sequence; other
     ///   errors go to `onError`, and the closure runs again after the next commit.
     public func live<Item: Sendable & Equatable & Identifiable>(
         tracking body: @escaping @Sendable (Database) throws -> [Item]
@@ -143,8 +143,7 @@ private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
             let old = last.withLock { $0 }
             let found = try await reader.next { (error) throws(StorageError) in
                 let error = error.forSubscribers
-                // Before the first value, an error of SQLite means that the statement itself is wrong.
-                if old == nil, error.isFinal || error.code == .database { throw error }
+                if old == nil, error.isFinalOfFirstRead { throw error }
                 onError(error)
             }
             guard let found else { return nil }

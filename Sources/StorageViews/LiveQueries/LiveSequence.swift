@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// Each iterator reads the store by itself, at its own pace: a slow reader receives all pending changes as one element, and
 /// blocks neither the writer nor other readers. The sequence ends when the store is closed or the reader's task is cancelled,
-/// and throws if the query can't be answered, for example because a column doesn't exist. Other errors don't end it: see
-/// ``LiveQuery/snapshots(onError:)``.
+/// and throws if the query can't be answered, for example because a column doesn't exist or SQLite refuses its first read. Other
+/// errors don't end it: see ``LiveQuery/snapshots(onError:)``.
 ///
 /// Isolation: `Sendable`; it can be read from any actor.
 public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
@@ -27,7 +27,7 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next element; nil if the store is closed or the task is cancelled.
         ///
         /// - Throws: `StorageError` if the query can't be answered: with `invalid-name`, `invalid-query`,
-        ///   `invalid-argument` or `not-found`.
+        ///   `invalid-argument` or `not-found`, and for its first value with `database` or `limit-exceeded`.
         public mutating func next() async throws(StorageError) -> Element? { try await read() }
 
         /// Returns the next element; nil if the store is closed or the task is cancelled.

@@ -99,7 +99,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     }
 
     private func failed(_ error: StorageError) {
-        guard !error.isFinal else {
+        guard !error.isFinalOfFirstRead else {
             // The end of the store is no failure.
             let failure = error.code == .closed ? nil : error
             guard end(failure) else { return }

@@ -215,7 +215,7 @@ public class StorageSubscription {
         guard handle == nil else { return }
         phase = .unopened
         if self.error?.code == .closed { return ended() }
-        guard self.error?.isFinal == false else { return }
+        guard self.error?.isFinalOfFirstRead == false else { return }
         let delay = retries.next()
         phase = .retrying(
             Task { [weak self] in

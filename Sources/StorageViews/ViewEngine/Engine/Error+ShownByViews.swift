@@ -11,6 +11,9 @@ extension Error {
 }
 
 extension StorageError {
-    /// Whether a retry can't succeed.
-    package var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
+    /// Whether the first read of a query can't succeed later either: until one has succeeded, an error of SQLite or an exceeded
+    /// limit means that the statement itself is wrong.
+    package var isFinalOfFirstRead: Bool {
+        [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound, .database, .limitExceeded].contains(code)
+    }
 }
