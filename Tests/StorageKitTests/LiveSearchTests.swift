@@ -277,6 +277,21 @@ struct Page: Hashable {
         #expect(query.results.map(\.id) == [1])
     }
 
+    @Test("Texts of the same letters and other bytes are searches of their own")
+    func equivalentTexts() async throws {
+        let storage = try open()
+        let texts = ["caf\u{e9}", "cafe\u{301}"]
+        try await storage.save(texts.enumerated().map { Page(id: $0.offset, title: $0.element, body: "", shelf: 0) })
+        let search = SearchSubscription(
+            storage.query(Page.self), configuration: .init(searchFields: ["title"], debounceInterval: 0))
+        // The last one is among the recent texts that stay live.
+        for id in [0, 1, 0] {
+            await type(texts[id], into: search)
+            #expect(search.searchText.utf8.elementsEqual(texts[id].utf8))
+            #expect(search.results.map(\.id) == [id])
+        }
+    }
+
     @Test("A search without text ends with its store", .timeLimit(.minutes(10)))
     func searchWithoutTextEnds() async throws {
         let storage = try open()

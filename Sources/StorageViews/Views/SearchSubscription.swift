@@ -3,6 +3,7 @@ public import Observation
 public import StorageCore
 public import StorageEntities
 internal import StorageLog
+internal import StorageRecords
 public import StorageRouting
 
 /// The results of a search, live: as the text is typed, and as rows change.
@@ -89,7 +90,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     /// The configuration of the search.
     public let configuration: Configuration
-    private var text = ""
+    /// By its bytes, as the store compares texts.
+    private var text = ExactText("")
     private var state = ListState<SearchResult<Entity>>()
     /// Whether the results of the text are being loaded.
     public private(set) var isSearching = false
@@ -101,7 +103,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     @ObservationIgnored private let request: RowRequest
     @ObservationIgnored private let indexes: SearchIndexes
-    @ObservationIgnored private var cache: [(text: String, found: Found)] = []
+    @ObservationIgnored private var cache: [(text: ExactText, found: Found)] = []
     @ObservationIgnored private var waiting: Task<Void, Never>?
     @ObservationIgnored private var retries = RetryDelay()
     /// Without a text there is no node that would end when the store is closed.
@@ -123,10 +125,11 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     /// The text to search for.
     public var searchText: String {
-        get { text }
+        get { text.text }
         set {
-            guard newValue != text else { return }
-            text = newValue
+            let newText = ExactText(newValue)
+            guard newText != text else { return }
+            text = newText
             schedule()
         }
     }
@@ -176,7 +179,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     // MARK: Searching
 
-    private var isLongEnough: Bool { text.count >= max(1, configuration.minSearchLength) }
+    private var isLongEnough: Bool { text.text.count >= max(1, configuration.minSearchLength) }
 
     private func schedule() {
         waiting?.cancel()
@@ -189,14 +192,14 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         searchLater(text, after: configuration.debounceInterval)
     }
 
-    private func searchLater(_ text: String, after seconds: TimeInterval) {
+    private func searchLater(_ text: ExactText, after seconds: TimeInterval) {
         waiting = Task { [weak self] in
             guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
             await self?.search(text)
         }
     }
 
-    private func search(_ text: String) async {
+    private func search(_ text: ExactText) async {
         guard isActive, isLongEnough, text == self.text else { return }
         isSearching = true
         let found = Found()
@@ -208,7 +211,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
             let handle = try await Self.open(
-                text, in: request, indexes: indexes, configuration: configuration, for: pendingUpdate, on: engine)
+                text.text, in: request, indexes: indexes, configuration: configuration, for: pendingUpdate, on: engine)
             found.handle = handle
             engine.deliveryQueue.drain()
         } catch {
@@ -221,7 +224,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     }
 
     /// A first search that fails is tried again, unless it is the text that is wrong.
-    private func failed(_ error: StorageError, _ text: String) {
+    private func failed(_ error: StorageError, _ text: ExactText) {
         guard text == self.text else { return }
         show(nil)
         self.error = error
@@ -244,14 +247,14 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         return try await engine.addReadingBeside(node, pendingUpdate)
     }
 
-    private func keep(_ found: Found, for text: String) {
+    private func keep(_ found: Found, for text: ExactText) {
         cache.removeAll { $0.text == text }
         cache.append((text, found))
         let excess = cache.count - max(1, configuration.cachedSearches)
         if excess > 0 { cache.removeFirst(excess) }
     }
 
-    private func take(_ update: ListUpdate<SearchResult<Entity>>, of text: String, _ found: Found) {
+    private func take(_ update: ListUpdate<SearchResult<Entity>>, of text: ExactText, _ found: Found) {
         found.error = update.error
         let isCurrent = text == self.text
         guard update.error == nil else {
