@@ -257,7 +257,10 @@ extension EntityQuery {
         return related(relation) { relation, request in
             let condition = RelatedCondition(
                 relation: relation, predicate: rows.predicate, relations: rows.relations, isNegated: isNegated)
-            guard let scope = request.scope else { return request.rows.relations.append(condition) }
+            // A query of the same scope has the scope's conditions already, which may be in SQL.
+            guard let scope = request.scope, query.scope !== scope else {
+                return request.rows.relations.append(condition)
+            }
             request.check { rows throws(StorageError) in rows.relations.append(try scope.apply(to: condition)) }
         }
     }

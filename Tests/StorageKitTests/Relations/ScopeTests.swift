@@ -132,6 +132,37 @@ import Testing
         }
     }
 
+    @Test("A scope with a condition in SQL accepts its own queries, and bounds those of others")
+    func ownQueries() async throws {
+        let storage = try await open()
+        func makeScope(_ publisher: Int) -> ScopedStorage {
+            storage.scoped { scope in
+                scope.allow(Novel.self) { _ in .sql("publisherId = ?", .integer(Int64(publisher))) }
+                scope.allow(Novelist.self)
+                scope.allow(Chapter.self) { _ in .sql("abs(pages) > 0") }
+            }
+        }
+        let (mine, other) = (makeScope(1), makeScope(2))
+        let (novels, novelists) = (mine.query(Novel.self), mine.query(Novelist.self).orderBy(\.id))
+        #expect(try await novelists.has(\.novels, matching: novels.request).fetch().map(\.id) == ["a"])
+        #expect(try await novelists.has(\.novels, matching: novels.where { $0.year > 2000 }.request).count() == 0)
+        #expect(try await novelists.hasNo(\.novels, matching: novels.where { $0.year > 2000 }.request).count() == 2)
+        #expect(try await novels.has(\.chapters, matching: mine.query(Chapter.self).request).fetch().map(\.id) == [1])
+        let nested = novels.has(\.chapters, matching: mine.query(Chapter.self).where { $0.pages > 20 }.request).request
+        #expect(try await novelists.has(\.novels, matching: nested).count() == 0)
+        #expect(
+            try await novelists.fetch(aggregating: \.novels, .count, matching: novels.request).map(\.value) == [1, 0])
+
+        let outside = RowPredicate.sql("publisherId = 2")
+        for query in [
+            novelists.has(\.novels, matching: novels.filter(outside).request),
+            novelists.has(\.novels, matching: other.query(Novel.self).request),
+            novelists.has(\.novels, matching: storage.query(Novel.self).filter(outside).request),
+        ] {
+            #expect(await message { try await query.fetch() }.contains("SQL of your own"))
+        }
+    }
+
     @Test("Rows that come into the scope or leave it come into live queries or leave them")
     func live() async throws {
         let storage = try await open()
