@@ -102,6 +102,26 @@ import Testing
         #expect(try mismatch(!chain, database.rows(), database) == nil)
     }
 
+    @Test("A condition that is nested too deeply is refused")
+    func depth() throws {
+        func nested(_ depth: Int) -> RowPredicate {
+            var predicate = RowPredicate.isNull(column: "t")
+            for level in 0..<depth {
+                switch level % 3 {
+                case 0: predicate = .all([predicate, .isNull(column: "i")])
+                case 1: predicate = .any([.isNull(column: "i"), predicate])
+                default: predicate = !predicate
+                }
+            }
+            return predicate
+        }
+        _ = try PredicateSQL(nested(199)) { $0 }
+        for depth in [200, 5_000] {
+            let error = #expect(throws: StorageError.self) { try PredicateSQL(nested(depth)) { $0 } }
+            #expect(error?.code == .limitExceeded)
+        }
+    }
+
     @Test("Unknown columns and raw SQL are refused")
     func unknownColumnsAndRawSQL() {
         let unknown = #expect(throws: StorageError.self) {

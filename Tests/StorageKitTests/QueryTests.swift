@@ -130,6 +130,35 @@ struct Sample: Equatable {
         try await expect(storage, all, "like", { $0.text.like("a%b_c%", escape: "\\") }, { $0.text == "ab%c_" })
     }
 
+    @Test("Conditions beyond SQLite's limits are refused with their remedy")
+    func limitsOfConditions() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(SampleRecord.self) }.facade
+        let many = await #expect(throws: StorageError.self) {
+            try await storage.query(Sample.self).where { $0.number.in(0..<600_000) }.fetch()
+        }
+        #expect(many?.code == .limitExceeded)
+        #expect(many?.remedy.contains("fewer values") == true)
+        var nested = RowPredicate.isNull(column: "number")
+        for level in 0..<5_000 {
+            let other = RowPredicate.isNull(column: "text")
+            nested = level % 2 == 0 ? nested && other : nested || other
+        }
+        let query = storage.query(Sample.self).where(nested)
+        let deep = await #expect(throws: StorageError.self) { try await query.fetch() }
+        #expect(deep?.code == .limitExceeded)
+        await #expect(throws: StorageError.self) { for try await _ in query.live().snapshots {} }
+    }
+
+    @Test("Deep conditions of SQL of one's own are a limit too")
+    func depthOfCustomSQL() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(SampleRecord.self) }.facade
+        let sql = String(repeating: "(1 + ", count: 2_000) + "1" + String(repeating: ")", count: 2_000)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.query(Sample.self).where(.sql(sql)).fetch()
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+
     @Test("Order, limit and offset")
     func orderLimitAndOffset() async throws {
         let (storage, all) = try await open()

@@ -19,6 +19,8 @@ public enum Limits {
     package static let keyColumns = 255
     /// Columns that a table can get by plain SQL: SQLite's own limit.
     package static let tableColumns = 2_000
+    /// How deeply a condition may be nested: its recursive uses fit any thread's stack.
+    package static let conditionDepth = 200
     /// Positions and numbers of commits. Computing with such a number, read from any file, doesn't overflow.
     package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
     /// Times of commits, in microseconds since 1970 UTC, with the same margin.

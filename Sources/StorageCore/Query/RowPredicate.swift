@@ -103,6 +103,29 @@ extension RowPredicate {
         }
     }
 
+    /// Checks that the condition isn't nested too deeply, before a recursive function reads it.
+    ///
+    /// - Throws: `limit-exceeded` if it is.
+    package func checkDepth() throws(StorageError) {
+        var level = parts
+        for _ in 0..<Limits.conditionDepth {
+            if level.isEmpty { return }
+            level = level.flatMap(\.parts)
+        }
+        throw StorageError(
+            .limitExceeded, "A condition is nested deeper than \(Limits.conditionDepth) levels.",
+            remedy: "Join conditions of one kind in one list, `.all([…])` or `.any([…])`, or use `in`.")
+    }
+
+    /// The conditions that this one joins or negates.
+    private var parts: [RowPredicate] {
+        switch self {
+        case .all(let parts), .any(let parts): parts
+        case .not(let part): [part]
+        default: []
+        }
+    }
+
     /// True if both conditions are true; chained conditions form one flat list.
     public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         switch (left, right) {

@@ -35,7 +35,15 @@ extension EntityQuery {
     /// ```
     public func filter(_ condition: RowPredicate) -> Self {
         with { request in
-            if request.scope != nil { request.check { _ throws(StorageError) in try StorageScope.check(condition) } }
+            var condition = condition
+            do throws(StorageError) {
+                try condition.checkDepth()
+                if request.scope != nil { try StorageScope.check(condition) }
+            } catch {
+                // The call that runs the query throws it; until then nothing reads the condition.
+                condition = .constant(false)
+                request.rows.invalid = request.rows.invalid ?? error
+            }
             request.rows.predicate = request.rows.predicate.map { $0 && condition } ?? condition
         }
     }

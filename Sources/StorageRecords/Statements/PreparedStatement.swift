@@ -114,10 +114,24 @@ extension StorageError {
     /// SQLite's `SQLITE_CORRUPT_VTAB`, which is a macro that Swift doesn't import.
     static let virtualTableDamage = SQLITE_CORRUPT | 1 << 8
 
+    /// Whether SQLite says that an expression is nested too deeply; the limit depends on its version.
+    private static func isOfDepth(_ message: String) -> Bool {
+        message == "parser stack overflow" || message.hasPrefix("Expression tree is too large")
+    }
+
     /// The error of an SQLite result code.
     package static func sqlite(code: Int32, message: String, sql: String?, cause: (any Error)? = nil) -> StorageError {
         let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""
         switch code & 0xFF {
+        case SQLITE_ERROR where isOfDepth(message):
+            return StorageError(
+                .limitExceeded, "SQLite refused a statement that is nested too deeply\(context): \(message).",
+                remedy: "Join conditions of one kind in one list, and nest fewer in each other.", cause: cause)
+        case SQLITE_ERROR where message == "too many SQL variables",
+            SQLITE_TOOBIG where message == "statement too long":
+            return StorageError(
+                .limitExceeded, "SQLite refused a statement with too many values\(context): \(message).",
+                remedy: "Ask for fewer values at a time, or keep them in a table and join it.", cause: cause)
         case SQLITE_BUSY, SQLITE_LOCKED:
             return StorageError(
                 .busy, "The store is locked\(context): \(message).",
