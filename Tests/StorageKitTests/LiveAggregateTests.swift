@@ -22,6 +22,12 @@ struct LiveOrder: Equatable {
     }
 }
 
+@StorageEntity(table: "live_tallies")
+struct LiveTally {
+    var id: Int
+    var small: Int8
+}
+
 /// Counts, sums and groups as their users see them.
 @MainActor @Suite struct LiveAggregateTests {
     private let storage: Storage
@@ -98,6 +104,29 @@ struct LiveOrder: Equatable {
         await storage.waitForViews(through: try await storage.delete(LiveOrder.self, id: 4))
         await storage.waitForViews(through: try await storage.delete(LiveOrder.self, id: 2))
         #expect(sum.value == 0.2)
+    }
+
+    @Test("A sum that overflows at first is an error until it fits", .timeLimit(.minutes(10)))
+    func sumOverflowingAtFirst() async throws {
+        try await save(order(1, nil, pieces: .max), order(2, nil, pieces: 1))
+        let sum = AggregationSubscription(storage.query(LiveOrder.self), .sum(\.pieces), start: .immediate)
+        #expect(sum.error?.code == .invalidValue)
+        try await storage.delete(LiveOrder.self, id: 2)
+        while sum.error != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(sum.value == .max)
+    }
+
+    @Test("A sum beyond its column's type is an error that says so")
+    func sumBeyondType() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(LiveTallyRecord.self) }.facade
+        let values: [Int8] = [100, 100, -50]
+        try await storage.save(values.enumerated().map { LiveTally(id: $0.offset + 1, small: $0.element) })
+        #expect(try await storage.query(LiveTally.self).where { $0.id != 1 }.sum(\.small) == 50)
+        let error = await #expect(throws: StorageError.self) { try await storage.query(LiveTally.self).sum(\.small) }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message == "The sum 150 doesn't fit into Int8.")
+        let live = AggregationSubscription(storage.query(LiveTally.self), .sum(\.small), start: .immediate)
+        #expect(live.error?.message == "The sum 150 doesn't fit into Int8.")
     }
 
     @Test("A sum that overflows is an error until it fits again")

@@ -384,9 +384,11 @@ struct Sample: Equatable {
                 sample.number = .max
                 return sample
             })
-        await #expect(throws: StorageError.self) {
+        let overflow = await #expect(throws: StorageError.self) {
             try await storage.query(Sample.self).where { $0.number == .max }.sum(\.number)
         }
+        #expect(overflow?.code == .invalidValue)
+        #expect(overflow?.remedy.contains("smaller numbers") == true)
     }
 
     @Test("Transactions see their own changes")

@@ -81,22 +81,22 @@ extension FetchableQuery {
     /// Returns the sum of a column; zero if no row matches, if all values are NULL, or if both infinities are among them
     /// (SQLite has no sum then).
     ///
-    /// - Throws: ``StorageError`` with `database` if a sum of integers exceeds 64 bits; also as ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-value` if a sum of integers doesn't fit into the column's type, or at any row exceeds
+    ///   64 bits; also as ``FetchableQuery`` says.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>
     ) async throws -> Value {
-        let value = try await aggregate("sum", column)
-        return value == .null ? .zero : try Value(storageValue: value)
+        try await Value(sum: aggregate("sum", column))
     }
 
     /// Returns the sum of a column's values that aren't NULL; zero if there is none.
     ///
-    /// - Throws: ``StorageError`` with `database` if a sum of integers exceeds 64 bits; also as ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-value` if a sum of integers doesn't fit into the column's type, or at any row exceeds
+    ///   64 bits; also as ``FetchableQuery`` says.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value?>>
     ) async throws -> Value {
-        let value = try await aggregate("sum", column)
-        return value == .null ? .zero : try Value(storageValue: value)
+        try await Value(sum: aggregate("sum", column))
     }
 
     /// Returns the mean of a column's values that aren't NULL; nil if there is none. It is meaningful only for numbers: for a

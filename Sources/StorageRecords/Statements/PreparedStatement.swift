@@ -123,6 +123,11 @@ extension StorageError {
     package static func sqlite(code: Int32, message: String, sql: String?, cause: (any Error)? = nil) -> StorageError {
         let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""
         switch code & 0xFF {
+        case SQLITE_ERROR where message == "integer overflow":
+            return StorageError(
+                .invalidValue,
+                "SQLite can't sum up whole numbers beyond 64 bits, not even in between\(context): \(message).",
+                remedy: "Sum up smaller numbers, or a column of reals; in SQL, `total` sums up reals.", cause: cause)
         case SQLITE_ERROR where isOfDepth(message):
             return StorageError(
                 .limitExceeded, "SQLite refused a statement that is nested too deeply\(context): \(message).",

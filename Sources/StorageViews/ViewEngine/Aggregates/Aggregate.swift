@@ -39,16 +39,14 @@ extension Aggregate where Value == Int {
 
 extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
     private init(sum column: String) {
-        self.init(term: AggregateTerm(.sum, column), empty: .zero) {
-            $0 == .null ? .zero : try Value(storageValue: $0)
-        }
+        self.init(term: AggregateTerm(.sum, column), empty: .zero) { try Value(sum: $0) }
     }
 
     /// The sum of a column; zero if there are no values, or if they include both infinities, whose sum isn't a number.
     ///
     /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double nearest to
     /// the true sum. SQLite's `sum` rounds at each row, so its result may differ in the last digit. While a sum of
-    /// whole numbers exceeds 64 bits, the subscription has an error.
+    /// whole numbers exceeds 64 bits or the column's type, the subscription has an error.
     public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) -> Aggregate {
         Aggregate(sum: Entity.Record.columns[keyPath: column].name)
     }
