@@ -107,6 +107,18 @@ struct DoctorTests {
         try check("doctor-missing", store.folder.path("missing.sqlite"))
     }
 
+    @Test("A pipe with the name of the lock doesn't stop the check")
+    func pipeAsLock() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        unlink(path + ".lock")
+        #expect(mkfifo(path + ".lock", 0o600) == 0)
+        let outcome = try ToolProcess.run(["doctor"], store: path)
+        #expect(outcome.output.contains("unknown"), "\(outcome)")
+        #expect(!outcome.output.contains("no process has it open"), "\(outcome)")
+        #expect(try ToolProcess.run(["note", "head", "x", "--yes"], store: path).status == 4)
+    }
+
     @Test(
         "Drift is found and repaired",
         arguments: [

@@ -39,12 +39,7 @@ package final class WriterLock: Sendable {
 
     /// Opens the file, which is created if there is none, and takes the lock.
     private static func taken(_ lockPath: String, of path: String) throws -> Int32 {
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw StorageError(
-                .ioError, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
-                remedy: "Check the permissions of the folder.")
-        }
+        let descriptor = try opened(lockPath, O_RDWR | O_CREAT, 0o600)
         guard Self.takesLock(descriptor) else {
             let holder = Self.holder(descriptor)
             close(descriptor)
@@ -53,6 +48,33 @@ package final class WriterLock: Sendable {
                 remedy: "Close it there first, or open the store for reading only.")
         }
         return descriptor
+    }
+
+    /// - Throws: `io-error` if the file can't be opened, or is a pipe or a device.
+    private static func opened(_ lockPath: String, _ access: Int32, _ permissions: mode_t = 0) throws -> Int32 {
+        // Opening a pipe of that name must not block this process.
+        let descriptor = open(lockPath, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, permissions)
+        guard descriptor >= 0 else { throw failure(lockPath, errno) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw StorageError(
+                .ioError, "The lock file \(lockPath) isn't a file, but a pipe or device.",
+                remedy: "Move it away; the next writer creates a file.")
+        }
+        return descriptor
+    }
+
+    private static func failure(_ lockPath: String, _ code: Int32) -> StorageError {
+        var found = stat()
+        let exists = lstat(lockPath, &found) == 0
+        let remedy =
+            switch code {
+            case ELOOP, EISDIR, ENXIO: "Move \(lockPath) away; the next writer creates a file."
+            default: "Check the permissions of \(exists ? lockPath : "the folder")."
+            }
+        return StorageError(
+            .ioError, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(code))).", remedy: remedy)
     }
 
     /// Whether an open file has no name any more.
@@ -97,17 +119,26 @@ package final class WriterLock: Sendable {
     }
 
     /// The process that currently writes to a store; nil if none does. Tested with a shared lock, which is released immediately.
-    package static func holder(of path: String) -> Int? {
+    ///
+    /// - Throws: `io-error` if that is unknown, because the lock's file can't be opened; `busy` if the process is unknown.
+    package static func holder(of path: String) throws -> Int? {
         // An invalid path has no writer either.
         let path = StoreFileCheck.resolved(path)
-        let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
+        let lockPath = path + ".lock"
+        var found = stat()
+        if lstat(lockPath, &found) != 0, errno == ENOENT { return nil }
+        let descriptor = try opened(lockPath, O_RDONLY)
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
             flock(descriptor, LOCK_UN)
             return nil
         }
-        return holder(descriptor)
+        guard let holder = holder(descriptor) else {
+            throw StorageError(
+                .busy, "A process has the store \(path) open for writing, and \(lockPath) doesn't name it.",
+                remedy: "Find it: fuser \(lockPath)")
+        }
+        return holder
     }
 
     private static func holder(_ descriptor: Int32) -> Int? {

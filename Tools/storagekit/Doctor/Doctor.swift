@@ -479,9 +479,13 @@ extension Doctor {
     }
 
     private func writer() throws -> [Checkup] {
-        guard let holder = WriterLock.holder(of: path) else {
-            return [.ok("writer", "no process has it open for writing")]
+        let found: Int?
+        do {
+            found = try WriterLock.holder(of: path)
+        } catch let error as StorageError {
+            return [.warning("writer", "unknown: \(error.message)", remedy: error.remedy)]
         }
+        guard let holder = found else { return [.ok("writer", "no process has it open for writing")] }
         guard kill(pid_t(truncatingIfNeeded: holder), 0) == 0 || errno == EPERM else {
             return [
                 .warning(
