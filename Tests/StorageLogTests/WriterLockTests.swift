@@ -107,6 +107,52 @@ import Testing
         #expect(try !WriterLock(store: path).isFileNew)
     }
 
+    private func attributes(_ path: String) -> (permissions: mode_t, owner: uid_t) {
+        var found = stat()
+        #expect(stat(path, &found) == 0)
+        return (found.st_mode & 0o777, found.st_uid)
+    }
+
+    @Test("The lock has the permissions of the store, also after they change")
+    func permissionsOfLock() async throws {
+        let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
+        try await open().close()
+        #expect(attributes(file).permissions == attributes(path).permissions)
+        for permissions: mode_t in [0o666, 0o600] {
+            #expect(chmod(path, permissions) == 0)
+            try await open().close()
+            #expect(attributes(file).permissions == permissions)
+            unlink(file)
+            try await open().close()
+            #expect(attributes(file).permissions == permissions)
+        }
+    }
+
+    /// Otherwise one command of root would keep the owner from writing.
+    @Test("A lock that root creates belongs to the store's owner", .enabled(if: geteuid() == 0))
+    func ownerOfLock() async throws {
+        let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
+        let owner: uid_t = 65_534
+        try await open().close()
+        for isNew in [true, false] {
+            if isNew { unlink(file) } else { #expect(chown(file, 0, 0) == 0) }
+            #expect(chown(path, owner, owner) == 0)
+            try await open().close()
+            #expect(attributes(file).owner == owner, "new \(isNew)")
+        }
+    }
+
+    @Test("A file that is too large for a lock keeps its owner and permissions")
+    func largeFileAsLock() async throws {
+        let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
+        try await open().close()
+        try Data(count: 4_096).write(to: URL(fileURLWithPath: file))
+        #expect(chmod(file, 0o600) == 0)
+        #expect(chmod(path, 0o644) == 0)
+        try await open().close()
+        #expect(attributes(file).permissions == 0o600)
+    }
+
     @Test("Where the lock isn't a file, who writes is unknown", arguments: ["pipe", "link", "folder"])
     func foreignFileAsLock(_ kind: String) async throws {
         let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
@@ -123,6 +169,16 @@ import Testing
         let unknown = #expect(throws: StorageError.self) { try WriterLock.holder(of: path) }
         #expect(unknown?.code == .ioError)
         #expect(!FileManager.default.fileExists(atPath: folder.path("other")))
+    }
+
+    @Test("Who writes is unknown to those who can't open the lock", .enabled(if: geteuid() != 0))
+    func unreadableLock() async throws {
+        let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
+        try await open().close()
+        #expect(chmod(file, 0) == 0)
+        let unknown = #expect(throws: StorageError.self) { try WriterLock.holder(of: path) }
+        #expect(unknown?.code == .ioError)
+        #expect(unknown?.remedy.contains(file) == true)
     }
 
     private func files() throws -> [String] {

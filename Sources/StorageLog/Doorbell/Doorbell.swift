@@ -75,12 +75,7 @@ extension Doorbell {
         guard descriptor >= 0 else { return nil }
         var found = stat()
         if fstat(descriptor, &found) == 0, found.st_size == 0, found.st_mode & S_IFMT == S_IFREG {
-            var model = stat()
-            if stat(store, &model) == 0 {
-                fchmod(descriptor, model.st_mode & 0o666)
-                // Only root can create files for others.
-                if geteuid() == 0 { fchown(descriptor, model.st_uid, model.st_gid) }
-            }
+            StoredFile.share(descriptor, like: store)
             let zeros = [UInt8](repeating: 0, count: size)
             pwrite(descriptor, zeros, size, 0)
         }

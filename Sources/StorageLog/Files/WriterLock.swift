@@ -39,7 +39,10 @@ package final class WriterLock: Sendable {
 
     /// Opens the file, which is created if there is none, and takes the lock.
     private static func taken(_ lockPath: String, of path: String) throws -> Int32 {
-        let descriptor = try opened(lockPath, O_RDWR | O_CREAT, 0o600)
+        // SQLite creates a store that isn't there yet with these permissions.
+        let permissions: mode_t = access(path, F_OK) == 0 ? 0o600 : 0o644
+        let descriptor = try opened(lockPath, O_RDWR | O_CREAT, permissions)
+        share(descriptor, like: path)
         guard Self.takesLock(descriptor) else {
             let holder = Self.holder(descriptor)
             close(descriptor)
@@ -70,12 +73,25 @@ package final class WriterLock: Sendable {
         let exists = lstat(lockPath, &found) == 0
         let remedy =
             switch code {
+            case EACCES where exists: "Give \(lockPath) the owner and permissions of the store."
             case ELOOP, EISDIR, ENXIO: "Move \(lockPath) away; the next writer creates a file."
             default: "Check the permissions of \(exists ? lockPath : "the folder")."
             }
         return StorageError(
             .ioError, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(code))).", remedy: remedy)
     }
+
+    /// Lets those who may write to the store take its lock too, whichever user has created the file.
+    private static func share(_ descriptor: Int32, like path: String) {
+        var found = stat()
+        // What is larger than a process id, has other names or belongs to another user isn't a lock of this user.
+        guard fstat(descriptor, &found) == 0, found.st_size < largestSize, found.st_nlink == 1,
+            found.st_uid == geteuid()
+        else { return }
+        StoredFile.share(descriptor, like: path)
+    }
+
+    private static let largestSize = 32
 
     /// Whether an open file has no name any more.
     private static func isRemoved(_ descriptor: Int32, from path: String) -> Bool {
@@ -142,7 +158,7 @@ package final class WriterLock: Sendable {
     }
 
     private static func holder(_ descriptor: Int32) -> Int? {
-        var buffer = [UInt8](repeating: 0, count: 32)
+        var buffer = [UInt8](repeating: 0, count: largestSize)
         let count = pread(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { return nil }
         return Int(String(decoding: buffer[..<count], as: UTF8.self).filter(\.isNumber))
