@@ -427,6 +427,61 @@ import Testing
         #expect(try isWhole(lost))
     }
 
+    /// Copies the files of a store as they are when its process is killed, the last commits in the write-ahead log only.
+    private func leaveKilled(_ store: SampleStore, at path: String) async throws {
+        let engine = try SampleStore.open(store.path)
+        for number in 0..<30 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO posts(id) VALUES (?)", arguments: ["new-\(number)"])
+            }
+        }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: store.path + suffix, toPath: path + suffix)
+        }
+        try await engine.close()
+    }
+
+    @Test("--force replaces what a killed writer has left", arguments: ["backup", "restore", "adopt"])
+    func replacingKilledStore(command: String) async throws {
+        let store = try await SampleStore()
+        let (left, database) = (store.folder.path("left.sqlite"), store.folder.path("plain.db"))
+        try await leaveKilled(store, at: left)
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)") }
+        try queue.close()
+        let arguments =
+            switch command {
+            case "backup": ["backup", left, "--force", "--yes"]
+            case "restore": ["restore", store.path, "--to", "@5", "-o", left, "--force", "--yes"]
+            default: ["adopt", database, "-s", left, "--force", "--yes"]
+            }
+        let used = command == "backup" ? store.path : nil
+        let log = try #require(FileManager.default.contents(atPath: left + "-wal"))
+        #expect(!log.isEmpty)
+
+        let holder = try WriterLock(store: left)
+        let refused = try ToolProcess.run(arguments, store: used)
+        #expect(refused.status == 4, "\(refused)")
+        #expect(refused.errors.contains("process \(getpid())"), "\(refused)")
+        holder.release()
+        #expect(FileManager.default.contents(atPath: left + "-wal") == log)
+        var damaged = log
+        damaged[32 + 24 + 100] ^= 1
+        try damaged.write(to: URL(fileURLWithPath: left + "-wal"))
+        let kept = try ToolProcess.run(arguments, store: used)
+        #expect(kept.status == 7, "\(kept)")
+        #expect(kept.errors.contains("Move \(left) and \(left)-wal away together"), "\(kept)")
+        #expect(FileManager.default.contents(atPath: left + "-wal") == damaged)
+        try log.write(to: URL(fileURLWithPath: left + "-wal"))
+        unlink(left + "-shm")
+
+        let made = try ToolProcess.run(arguments, store: used)
+        #expect(made.status == 0, "\(made)")
+        #expect(try isWhole(left))
+        let rows = try ToolProcess.run(["export"], store: left).output
+        #expect(!rows.contains("new-29") || command == "backup", "\(rows)")
+    }
+
     @Test("A killed command leaves nothing or a whole store", arguments: ["backup", "restore"])
     func killedCommand(command: String) async throws {
         let folder = try TemporaryFolder()

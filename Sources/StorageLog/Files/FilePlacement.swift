@@ -25,8 +25,8 @@ package struct FilePlacement: Sendable {
     /// - Parameters:
     ///   - replacing: Whether an existing file of that name may be replaced, which gives the new one its permissions.
     ///   - source: The file that gives it its permissions otherwise.
-    /// - Throws: `conflict` if there is one that may not be replaced, or a part of a former one; `busy` if the one to replace is in
-    ///   use; `io-error` if it can't be created.
+    /// - Throws: `conflict` if there is one that may not be replaced, a part of a lost one, or one that can't be completed before it
+    ///   is replaced; `busy` if the one to replace is in use; `io-error` if it can't be created.
     package init(_ path: String, replacing: Bool, like source: String) throws {
         try self.init(checking: path, replacing: replacing)
         removeLeftovers()
@@ -66,13 +66,47 @@ package struct FilePlacement: Sendable {
 
     /// Checks whether the name is available. Called twice, because creating the file takes time.
     private func checkDestination() throws {
-        let exists = FileManager.default.fileExists(atPath: destination)
-        guard replaces || !exists else { throw taken() }
+        try checkName()
         guard let log = Self.log(of: destination) else { return }
-        guard exists else { throw Self.lostDatabase(destination, leaving: log) }
-        throw StorageError(
-            .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
-            remedy: "Close it first, or give another name.")
+        try WriterLock.check(isFree: destination)
+        try checkFormer(log)
+    }
+
+    private func checkName() throws {
+        var found = stat()
+        let exists = stat(destination, &found) == 0
+        guard replaces || !exists else { throw taken() }
+        guard !exists || found.st_size == 0, let log = Self.log(of: destination) else { return }
+        throw Self.lostDatabase(destination, leaving: log)
+    }
+
+    /// Checks whether a former file can be completed from the log that an ended process has left beside it.
+    private func checkFormer(_ log: String) throws {
+        guard let loss = try AcknowledgedEnd(store: destination).writeAheadLogLoss(), loss.isDamage else { return }
+        throw incompleteFormer(log, cause: StorageError(loss))
+    }
+
+    /// Brings what an ended process has left in a log into the former file. The log can't be removed before, because the file
+    /// would lose commits if this process ended too, nor after, because SQLite would apply it to the new file.
+    ///
+    /// - Throws: `busy` if another program has the file open; `conflict` if it can't be completed.
+    private func completeFormer() throws {
+        guard let log = Self.log(of: destination) else { return }
+        try checkFormer(log)
+        do {
+            // Opening it undoes the change of a rollback journal, and closing it removes the journal.
+            let former = try DatabaseFile(destination, .owning)
+            try former.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        } catch let error as StorageError where [.corrupt, .notAStore, .readOnly].contains(error.code) {
+            throw incompleteFormer(log, cause: error)
+        }
+        if let log = Self.log(of: destination) { throw incompleteFormer(log) }
+    }
+
+    private func incompleteFormer(_ log: String, cause: StorageError? = nil) -> StorageError {
+        StorageError(
+            .conflict, "\(destination) can't be replaced: a part of it is in \(log) and can't be brought into it.",
+            remedy: "Move \(destination) and \(log) away together, then try again.", cause: cause)
     }
 
     /// The error for creating a database beside a part of a lost one.
@@ -165,7 +199,8 @@ package struct FilePlacement: Sendable {
         defer { lock?.release() }
         if lock != nil {
             // A writer may have come before the lock.
-            try checkDestination()
+            try checkName()
+            try completeFormer()
             try removeFormer()
         }
         if replaces {

@@ -44,13 +44,21 @@ package final class WriterLock: Sendable {
         let descriptor = try opened(lockPath, O_RDWR | O_CREAT, permissions)
         share(descriptor, like: path)
         guard Self.takesLock(descriptor) else {
-            let holder = Self.holder(descriptor)
-            close(descriptor)
-            throw StorageError(
-                .busy, "Another writer has the store \(path) open\(holder.map { ", process \($0)" } ?? "").",
-                remedy: "Close it there first, or open the store for reading only.")
+            defer { close(descriptor) }
+            throw Self.busy(path, Self.holder(descriptor))
         }
         return descriptor
+    }
+
+    private static func busy(_ path: String, _ holder: Int?) -> StorageError {
+        StorageError(
+            .busy, "Another writer has the store \(path) open\(holder.map { ", process \($0)" } ?? "").",
+            remedy: "Close it there first, or open the store for reading only.")
+    }
+
+    /// - Throws: `busy`, naming the holder, if a writer has the store open; `io-error` if that is unknown.
+    static func check(isFree path: String) throws {
+        if let holder = try holder(of: path) { throw busy(path, holder) }
     }
 
     /// - Throws: `io-error` if the file can't be opened, or is a pipe or a device.
