@@ -182,6 +182,77 @@ struct AdoptTests {
         #expect(try run("adopt", database, "-s", folder.path("again.sqlite")).status == 7)
     }
 
+    /// A database as it is when its writer is killed in a transaction that SQLite has begun to write to the file.
+    private func makeInterrupted(at path: String) throws -> Data {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+            for id in 0..<2_000 { try db.execute(sql: "INSERT INTO t VALUES (?, zeroblob(500))", arguments: [id]) }
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA cache_size = 10; BEGIN; UPDATE t SET v = randomblob(500)")
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: path + ".killed" + suffix)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        unlink(path)
+        for suffix in ["", "-journal"] { #expect(rename(path + ".killed" + suffix, path + suffix) == 0) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) != before)
+        return before
+    }
+
+    @Test("A database whose writer was killed is adopted as it was before", arguments: [true, false])
+    func interruptedDatabase(inPlace: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let (database, store) = (folder.path("plain.db"), folder.path("app.sqlite"))
+        let before = try makeInterrupted(at: database)
+        let way = inPlace ? ["--in-place", "--yes"] : ["-s", store]
+        let adopted = try ToolProcess.run(["adopt", database] + way, store: nil)
+        #expect(adopted.status == 0, "\(adopted)")
+        let rows = try await DatabaseQueue(path: inPlace ? database : store).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE v = zeroblob(500)")
+        }
+        #expect(rows == 2_000)
+        if !inPlace { #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before) }
+        #expect(!FileManager.default.fileExists(atPath: database + "-journal"))
+    }
+
+    @Test("A change that was never finished is named where it can't be undone", .enabled(if: geteuid() != 0))
+    func interruptedReadOnlyDatabase() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        _ = try makeInterrupted(at: database)
+        #expect(chmod(database, 0o400) == 0)
+        let refused = try run("adopt", database, "-s", folder.path("app.sqlite"))
+        #expect(refused.status == 4, "\(refused)")
+        #expect(refused.errors.contains("plain.db-journal has a change that was never finished"), "\(refused)")
+    }
+
+    /// It was killed while the pages of the file were replaced, after the original was saved.
+    @Test("Adopting in place works again after it was killed, with the original that was saved")
+    func inPlaceAgain() throws {
+        let folder = try TemporaryFolder()
+        let (database, first) = (folder.path("plain.db"), folder.path("first.db"))
+        let saved = database + ".before-adopt"
+        try makeInterrupted(at: database).write(to: URL(fileURLWithPath: first))
+        #expect(try run("adopt", first, "--in-place", "--yes").status == 0)
+        var copy = try Data(contentsOf: URL(fileURLWithPath: first + ".before-adopt"))
+        copy[copy.count - 1] ^= 1
+        try copy.write(to: URL(fileURLWithPath: saved))
+        let refused = try run("adopt", database, "--in-place", "--yes")
+        #expect(refused.status == 7, "\(refused)")
+        #expect(refused.errors.contains("where the original database would be saved"), "\(refused)")
+        #expect(rename(first + ".before-adopt", saved) == 0)
+        let again = try run("adopt", database, "--in-place", "--yes")
+        #expect(again.status == 0, "\(again)")
+        #expect(try run("verify", store: database).status == 0)
+        copy[copy.count - 1] ^= 1
+        #expect(try Data(contentsOf: URL(fileURLWithPath: saved)) == copy)
+    }
+
     /// Killed at a random moment, the file is what it was or the store.
     @Test("Killed while adopting in place, the file is old or new", arguments: ["DELETE", "WAL"])
     func killedInPlace(mode: String) async throws {

@@ -8,7 +8,7 @@ internal import StorageCore
 /// Not `Sendable`: it belongs to its creator, one call at a time.
 package final class DatabaseFile {
     package enum Access {
-        /// Nothing is changed, not even the write-ahead log.
+        /// Nothing is changed, not even the write-ahead log; but what an ended process has left in a rollback journal is undone.
         case reading
         /// The file is complete and has no writers: it is read without any file beside it.
         case unchanging
@@ -34,6 +34,7 @@ package final class DatabaseFile {
             }
             try StoreFileCheck.checkIsNotLost(path)
         }
+        if access == .reading { try Self.undoUnfinishedChange(of: path) }
         let flags: Int32
         var name = path
         switch access {
@@ -89,6 +90,33 @@ package final class DatabaseFile {
 }
 
 extension DatabaseFile {
+    /// Undoes the change of a process that ended in the middle of it, which a connection for reading only can't do. The
+    /// journal of a process that is still at work isn't touched.
+    ///
+    /// - Throws: `read-only` if there is such a change and the file or its folder can't be written to.
+    static func undoUnfinishedChange(of path: String) throws {
+        let journal = path + "-journal"
+        var found = stat()
+        guard stat(journal, &found) == 0, found.st_size > 0 else { return }
+        // SQLite would delete the journal of a file that has lost its content.
+        guard stat(path, &found) == 0, found.st_size > 0 else { return }
+        let connection = try Connection(
+            opening: path, flags: SQLITE_OPEN_READWRITE, orFailWith: "\(path) can't be opened")
+        defer { connection.close() }
+        storage_disable_checkpoint_on_close(connection.handle)
+        do {
+            try PreparedStatement(connection, "SELECT count(*) FROM sqlite_schema").execute()
+        } catch let error as StorageError where [.readOnly, .ioError].contains(error.code) {
+            throw StorageError(
+                .readOnly,
+                "\(journal) has a change that was never finished and must be undone before \(path) can be read.",
+                remedy: "Allow writing to both and to their folder, or copy both into a folder that can be written to.",
+                cause: error)
+        } catch is StorageError {
+            // A process is at work on the file, or it is no database: reading it waits, or says so.
+        }
+    }
+
     /// Copies every page of a database to another, as one consistent state, while others may continue to write to it.
     ///
     /// Uses SQLite's backup rather than `VACUUM INTO`, which changes the rowids of tables without an integer key, by which

@@ -97,6 +97,8 @@ package enum StoreFileCheck {
 
     /// Checks that a file that isn't empty begins like an SQLite file and is a store, before it may be changed.
     static func checkIsDatabase(_ path: String) throws {
+        // Before anything is read: the header may be one that has to be undone.
+        try DatabaseFile.undoUnfinishedChange(of: path)
         let head = try head(of: path)
         guard !head.isEmpty else { return }
         guard head.starts(with: "SQLite format 3\0".utf8) else {
@@ -131,17 +133,8 @@ package enum StoreFileCheck {
     /// Checks the file through SQLite. Opening it for writing would switch it to a write-ahead log, which must not happen to
     /// another program's file. A store's application id may still be only in its write-ahead log, so its header isn't enough.
     private static func lookInside(_ path: String) throws {
-        do {
-            try lookInside(path, SQLITE_OPEN_READONLY)
-        } catch let error as StorageError where error.code == .readOnly {
-            // A file whose creation was interrupted has a rollback journal, which SQLite must roll back before the file can be
-            // read.
-            try lookInside(path, SQLITE_OPEN_READWRITE)
-        }
-    }
-
-    private static func lookInside(_ path: String, _ flags: Int32) throws {
-        let connection = try Connection(opening: path, flags: flags, orFailWith: "\(path) can't be opened")
+        let connection = try Connection(
+            opening: path, flags: SQLITE_OPEN_READONLY, orFailWith: "\(path) can't be opened")
         defer { connection.close() }
         storage_disable_checkpoint_on_close(connection.handle)
         let hasLostMark: Bool

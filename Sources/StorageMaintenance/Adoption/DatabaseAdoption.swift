@@ -86,9 +86,11 @@ package struct DatabaseAdoption: Sendable {
     /// The store is first created and verified in a file beside it. Then its pages replace the old ones in one SQLite
     /// transaction, so that a crash at any time leaves one or the other, and the file keeps its owner and links.
     ///
-    /// - Parameter backup: The path for a copy of the original file; nil for none.
+    /// - Parameter backup: The path for a copy of the original file, which a run that was killed may have saved already; nil for
+    ///   none.
     package func runInPlace(backup: String?) async throws -> AdoptionPlan {
-        let kept = try backup.map { try FilePlacement($0, replacing: false, like: source) }
+        let saved = backup.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+        let kept = try saved == nil ? backup.map { try FilePlacement($0, replacing: false, like: source) } : nil
         defer { kept?.discard() }
         let work = try FilePlacement(source + ".adopting", replacing: false, like: source)
         defer { work.discard() }
@@ -106,6 +108,7 @@ package struct DatabaseAdoption: Sendable {
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
             try Self.copy(file, to: placement) { progress("copy", $0, $1) }
         }
+        if let saved { try Self.check(saved, isFile: work.partial) }
         let finished = try await convert(work, plan)
         try kept?.place()
         try DatabaseFile(work.partial, .unchanging).with { made in
@@ -113,6 +116,26 @@ package struct DatabaseAdoption: Sendable {
         }
         isStore = true
         return finished
+    }
+
+    /// Checks whether the original may be saved at a path: there is no file yet, or possibly a copy of it.
+    ///
+    /// - Throws: `conflict` if there is a file that can't be a copy.
+    package func checkBackup(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let size = try DatabaseFile(source, .reading).with { source in
+            let select = try PreparedStatement(
+                source, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            return try select.step() ? select.integer(0) : 0
+        }
+        guard StoreBackup.size(of: path) == size else { throw StorageError.otherBackup(path) }
+    }
+
+    /// Two copies of one state have the same bytes.
+    private static func check(_ saved: String, isFile copy: String) throws {
+        guard FileManager.default.contentsEqual(atPath: saved, andPath: copy) else {
+            throw StorageError.otherBackup(saved)
+        }
     }
 
     private static func copy(_ file: DatabaseFile, to path: String, progress: (Int, Int) -> Void) throws {
@@ -220,5 +243,13 @@ extension DatabaseAdoption {
             progress("adopt", Int(writer.head.position), Int(plan.rows))
         } while !rest.isEmpty
         return plan
+    }
+}
+
+extension StorageError {
+    fileprivate static func otherBackup(_ path: String) -> StorageError {
+        StorageError(
+            .conflict, "There is a file \(path) already, where the original database would be saved.",
+            remedy: "Move it away, or add --no-backup.")
     }
 }

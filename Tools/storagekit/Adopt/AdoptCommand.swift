@@ -79,11 +79,7 @@ struct AdoptCommand: AsyncParsableCommand {
             return try finish(plan, store: path, backup: nil)
         }
         let backup = noBackup ? nil : database + ".before-adopt"
-        if let backup, FileManager.default.fileExists(atPath: backup) {
-            throw CommandError(
-                .conflict, "There is a file \(backup) already, where the original database would be saved.",
-                next: "Move it away, or add --no-backup.")
-        }
+        if let backup { try adoption.checkBackup(backup) }
         let question = backup.map { ", and keep \($0)" } ?? ", without keeping a copy"
         try change.confirm("Turn \(database) into a store\(question). Continue?")
         let plan = try await UnfinishedFiles.removedBySignals { try await adoption.runInPlace(backup: backup) }
