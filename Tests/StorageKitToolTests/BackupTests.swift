@@ -358,6 +358,75 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
 
+    /// What was acknowledged isn't lost silently, and what is left can be saved.
+    @Test("A log that has lost its end is restored only to a point that it has", arguments: [true, false])
+    func lostEnd(hasBell: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let (path, restored) = (folder.path(), folder.path("restored.sqlite"))
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
+        let beginning = storage.head
+        for id in 1...20 { try await storage.save(Note(id: id, text: "note")) }
+        // Not the last row, so every row is looked at.
+        try await storage.save(Note(id: 1, text: "changed"))
+        try await storage.close()
+        let queue = try DatabaseQueue(path: path)
+        let head = try await queue.writeWithoutTransaction { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: "DELETE FROM storage_log WHERE position = (SELECT max(position) FROM storage_log)")
+            return try Int64.fetchOne(db, sql: "SELECT max(last) FROM storage_log")
+        }
+        try queue.close()
+        let end = try #require(head)
+        if !hasBell { unlink(path + ".bell") }
+        for point in [[], ["--to", "head"], ["--to", "head~1"], ["--to", "2150-01-01"]] {
+            for way in [["--dry-run"], []] {
+                let refused = try ToolProcess.run(["restore", path, "-o", restored] + point + way, store: nil)
+                #expect(refused.status == 5, "\(point): \(refused)")
+                #expect(refused.errors.contains("storagekit restore \(path) --to @\(end) -o NEW"), "\(refused)")
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: restored))
+        // Each of them is one event.
+        for last in [end, end - 1] {
+            let arguments = ["restore", path, "--to", "@\(last)", "-o", restored, "--force", "--yes"]
+            let made = try ToolProcess.run(arguments, store: nil)
+            #expect(made.status == 0, "\(made)")
+            #expect(made.output.contains("! The log of"), "\(made)")
+            let record = try ToolProcess.run(arguments + ["--format", "json"], store: nil)
+            #expect(record.output.contains(#""log_loss":"The log of"#), "\(record)")
+            #expect(try isWhole(restored))
+            let count = try await DatabaseQueue(path: restored).read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM notes WHERE text = 'note'")
+            }
+            #expect(count == Int(last - beginning), "@\(last)")
+        }
+    }
+
+    @Test("A log with a gap is restored only to a point before it")
+    func gap() async throws {
+        let folder = try TemporaryFolder()
+        let (path, restored) = (folder.path(), folder.path("restored.sqlite"))
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
+        for id in 1...20 { try await storage.save(Note(id: id, text: "note")) }
+        try await storage.close()
+        let queue = try DatabaseQueue(path: path)
+        let first = try await queue.writeWithoutTransaction { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            let rows = "SELECT position FROM storage_log ORDER BY position DESC LIMIT 1 OFFSET 1"
+            let first = try Int64.fetchOne(db, sql: rows)
+            try db.execute(sql: "DELETE FROM storage_log WHERE position = (\(rows))")
+            return first
+        }
+        try queue.close()
+        let start = try #require(first)
+        let refused = try ToolProcess.run(["restore", path, "-o", restored], store: nil)
+        #expect(refused.status == 5, "\(refused)")
+        #expect(refused.errors.contains("a gap at @\(start)"), "\(refused)")
+        let made = try ToolProcess.run(["restore", path, "--to", "@\(start - 1)", "-o", restored], store: nil)
+        #expect(made.status == 0, "\(made)")
+        #expect(try isWhole(restored))
+    }
+
     /// A copy of what only its owner may read must not be readable to all.
     @Test("New files have the permissions of what they hold or replace")
     func permissionsOfNewFiles() throws {

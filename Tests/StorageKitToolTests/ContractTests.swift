@@ -180,7 +180,7 @@ import Testing
         RestoreOutcome: to position
         RestoreRecord.Table: table rows
         RestoreRecord: dry_run store position commit left_commits left_events inside_commit tables projections \
-        recorded
+        recorded log_loss
         RevertRecord: dry_run reverts commit inserted updated deleted conflicts plan
         SchemaChangeRecord: change table columns from column old new
         SchemaLogRecord: commit time

@@ -69,9 +69,14 @@ struct DamagedStoreTests {
         #expect(FileManager.default.contents(atPath: path) == main)
         #expect(FileManager.default.contents(atPath: path + "-wal") == log)
         // The way on that the message names.
-        let (restored, words) = try self.status(["restore", path, "-o", folder.path("restored")], path)
+        let (refused, advice) = try self.status(["restore", path, "-o", folder.path("restored")], path)
+        #expect(refused == 5, "\(advice)")
+        let point = try #require(advice.firstMatch(of: /--to (@\d+) -o NEW/)?.1)
+        let (restored, words) = try self.status(
+            ["restore", path, "--to", String(point), "-o", folder.path("restored")], path)
         #expect(restored == 0, "\(words)")
         #expect(words.contains("Restored"), "\(words)")
+        #expect(words.contains("-wal is damaged"), "\(words)")
         #expect(try self.status(["verify"], folder.path("restored")).0 == 0)
         #expect(FileManager.default.contents(atPath: path + "-wal") == log)
     }

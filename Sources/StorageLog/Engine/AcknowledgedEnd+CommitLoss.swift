@@ -8,11 +8,13 @@ extension AcknowledgedEnd {
     /// - Complexity: Reads the write-ahead log once; memory for one page.
     /// - Throws: `io-error` if the write-ahead log can't be read.
     package func losses(head: Int64?) throws -> [CommitLoss] {
-        [try writeAheadLogLoss(), head.flatMap(positionLoss)].compactMap(\.self)
+        [try writeAheadLogLoss(head: head), head.flatMap(positionLoss)].compactMap(\.self)
     }
 
     /// The commits after the frame at which SQLite stops.
-    func writeAheadLogLoss() throws -> CommitLoss? {
+    ///
+    /// - Parameter head: The log's last position; nil to read it if there is damage.
+    func writeAheadLogLoss(head: Int64? = nil) throws -> CommitLoss? {
         guard let damage = try WriteAheadLog.damage(besideStore: store) else { return nil }
         let log = WriteAheadLog.path(ofStore: store)
         let location = damage.frame == 0 ? "in its header" : "at frame \(damage.frame)"
@@ -25,12 +27,13 @@ extension AcknowledgedEnd {
                     "\(log) ends \(location), in front of \(count): they were lost in a power failure, which normal durability allows.",
                 remedy: "No action is needed. With full durability, commits survive power loss.")
         }
+        let point = try head ?? self.head()
         return CommitLoss(
             isDamage: true,
             message:
                 "\(log) is damaged \(location): \(count) after it can't be read, and the next writer would overwrite them.",
             remedy:
-                "Copy \(store) and \(log) to another folder. Then restore a backup, or restore what precedes the damage: storagekit restore \(store) -o NEW"
+                "Copy \(store) and \(log) to another folder. Then restore a backup, or restore what precedes the damage: storagekit restore \(store)\(point.map { " --to @\($0)" } ?? "") -o NEW"
         )
     }
 

@@ -55,7 +55,7 @@ extension AcknowledgedEnd {
     }
 
     /// The log's last position; nil if it can't be read, which opening the store reports.
-    private func head() throws -> Int64? {
+    func head() throws -> Int64? {
         do {
             return try DatabaseFile(store, .reading).with { connection in
                 try StoreFormat.isEmpty(connection) ? 0 : LogHead.load(connection).position

@@ -18,6 +18,9 @@ package final class DatabaseFile {
         case owning
     }
 
+    /// Absolute, with its symbolic links resolved.
+    package let path: String
+
     private let connection: Connection
     /// The time to wait for others that have locked the file.
     private static let busyMilliseconds: Int32 = 5_000
@@ -28,6 +31,7 @@ package final class DatabaseFile {
     package init(_ path: String, _ access: Access) throws {
         storage_configure_process()
         let path = try StoreFileCheck.validated(path)
+        self.path = path
         if access != .making {
             guard FileManager.default.fileExists(atPath: path) else {
                 throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")

@@ -21,12 +21,16 @@ package enum LogCompleteness {
     /// - Complexity: O(rows of the catalog and tags).
     /// - Throws: `corrupt` if one of the engine's tables has a position after the log's end.
     static func checkEnd(_ database: Connection) throws {
+        if let problem = try lostEnd(in: database) { throw StorageError.incompleteLog(problem) }
+    }
+
+    /// What shows that the log has lost its end: a position after it in one of the engine's small tables; nil if there is none.
+    package static func lostEnd(in database: Connection) throws -> String? {
         let head = try LogHead.load(database).position
         let select = try PreparedStatement(database, known)
         select.bind(head, at: 1)
-        guard try select.step() else { return }
-        throw StorageError.incompleteLog(
-            "it ends at @\(head), and \(select.string(0)) has the position @\(select.integer(1))")
+        guard try select.step() else { return nil }
+        return "it ends at @\(head), and \(select.string(0)) has the position @\(select.integer(1))"
     }
 
     /// The first position without a segment, and the one at which the log continues; nil if there is no gap.

@@ -24,27 +24,74 @@ package struct PointRestore: Sendable {
         package var projections: [String] = []
         /// The commit after the restored ones that records who restored them.
         package var recorded: Int64?
+        /// What shows that the source's log has lost its end; nil if nothing does.
+        package var loss: String?
     }
 
     package let source: String
+    private let acceptsLoss: Bool
     private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
 
+    /// - Parameter acceptsLoss: Whether a log that has lost its end may be restored: the point was named as one that it still has.
     package init(
-        _ source: String, progress: @escaping @Sendable (String, Int, Int) -> Void = { _, _, _ in }
+        _ source: String, acceptsLoss: Bool = false,
+        progress: @escaping @Sendable (String, Int, Int) -> Void = { _, _, _ in }
     ) {
         self.source = source
+        self.acceptsLoss = acceptsLoss
         self.progress = progress
     }
 
     /// What would be made for a position; reads the log up to there.
+    ///
+    /// - Throws: `corrupt` if the log has a gap before that, or has lost its end without this being accepted.
     package func plan(_ position: Int64) throws -> Outcome {
-        try DatabaseFile(source, .reading).with { database in
-            // One state, also of a store that is written to.
-            try database.execute("BEGIN")
+        try withSource { database, end in
+            let loss = try checkLog(position, database, end)
             var outcome = try plan(position, database)
+            outcome.loss = loss
             outcome.rows = try rows(at: outcome.head.position, database)
             return outcome
         }
+    }
+
+    /// Calls `body` with the source in one state, also if it is written to.
+    private func withSource<Result>(_ body: (Connection, AcknowledgedEnd) throws -> Result) throws -> Result {
+        let file = try DatabaseFile(source, .reading)
+        let end = AcknowledgedEnd(store: file.path)
+        return try file.with { database in
+            // The transaction begins with the first read; without it, each commit of others would restart a copy.
+            try database.execute("BEGIN")
+            _ = try LogHead.load(database)
+            return try body(database, end)
+        }
+    }
+
+    /// Checks that the log has everything up to a position, and was complete when it was written.
+    ///
+    /// - Returns: What shows that it has lost its end; nil if nothing does.
+    private func checkLog(_ position: Int64, _ database: Connection, _ end: AcknowledgedEnd) throws -> String? {
+        if let gap = try LogCompleteness.gap(in: database), gap.expected <= position {
+            throw lost(
+                "The log of \(source) is incomplete: it has a gap at @\(gap.expected) and continues at @\(gap.found).",
+                leaving: gap.expected - 1)
+        }
+        let head = try LogHead.load(database).position
+        var loss = try end.losses(head: head).first(where: \.isDamage)?.message
+        if loss == nil, let problem = try LogEndCheck.lostEnd(in: database) {
+            loss = "The log of \(source) has lost its end: \(problem)."
+        }
+        guard let loss else { return nil }
+        guard acceptsLoss else { throw lost(loss, leaving: head) }
+        return loss
+    }
+
+    private func lost(_ problem: String, leaving position: Int64) -> StorageError {
+        StorageError(
+            .corrupt, problem,
+            remedy:
+                "Keep this file: its tables may have rows that the log has lost. Restore another backup, or what this log still has: storagekit restore \(source) --to @\(position) -o NEW"
+        )
     }
 
     /// How many rows each table held: what was inserted without what was deleted.
@@ -108,18 +155,18 @@ package struct PointRestore: Sendable {
     }
 
     private func make(_ position: Int64, at path: String) throws -> Outcome {
-        try DatabaseFile(source, .reading).with { source in
-            // The transaction begins with the first read; without it, each commit of others would restart the copy.
-            try source.execute("BEGIN")
-            _ = try LogHead.load(source)
+        let loss = try withSource { source, end in
+            let loss = try checkLog(position, source, end)
             try DatabaseFile(path, .making).with {
                 try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
             }
+            return loss
         }
         return try DatabaseFile(path, .making).with { database in
             var outcome = try plan(position, database)
             let truncation = StoreTruncation(database, to: outcome.head.position) { progress("rebuild", $0, $1) }
             outcome.rows = try truncation.run()
+            outcome.loss = loss
             return outcome
         }
     }

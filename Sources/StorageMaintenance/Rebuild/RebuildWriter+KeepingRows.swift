@@ -10,7 +10,9 @@ extension RebuildWriter {
     /// - Throws: `corrupt` if replacing the entity's table with the shadow, which is at the end of the log, could lose rows.
     func checkIsNotAhead(of shadow: ShadowTable, _ entity: CatalogEntity) throws {
         let head = writer.head.position
-        guard let last = try lastPosition(of: entity), last > head, try differs(shadow, from: entity) else { return }
+        guard let last = try LogEndCheck.lastPosition(of: entity, in: writer.database), last > head,
+            try differs(shadow, from: entity)
+        else { return }
         throw StorageError(
             .corrupt,
             "The table \"\(entity.name)\" can't be replaced: its last change is @\(last), and the log ends at @\(head). The log may have lost events, whose rows a rebuild would discard.",
@@ -22,26 +24,6 @@ extension RebuildWriter {
         guard !entity.isReserved else { return "To rebuild your own tables only, name them: storagekit rebuild TABLE" }
         return
             "Without one, make events of what the tables have: storagekit record. To rebuild anyway, and keep a copy of the old table: storagekit rebuild --keep"
-    }
-
-    /// The largest possible position of the entity's rows and tombstones; nil if there is no table that has any.
-    private func lastPosition(of entity: CatalogEntity) throws -> Int64? {
-        let column = try PreparedStatement(
-            writer.database, "SELECT 1 FROM temp.pragma_table_info(?1) WHERE name = '_position' COLLATE NOCASE")
-        column.bind(text: entity.stored, at: 1)
-        guard try column.step() else { return nil }
-        column.reset()
-        let select = try PreparedStatement(
-            writer.database,
-            """
-            SELECT max(position) FROM (
-              SELECT _position AS position FROM \(quoted(entity.stored))
-              UNION ALL SELECT position FROM storage_tombstone WHERE entity = ?1)
-            WHERE typeof(position) = 'integer' AND position <= ?2
-            """)
-        select.bind(Int64(entity.id), at: 1)
-        select.bind(Limits.numbers.upperBound, at: 2)
-        return try select.step() && !select.row.isNull(at: 0) ? select.integer(0) : nil
     }
 
     private func differs(_ shadow: ShadowTable, from entity: CatalogEntity) throws -> Bool {

@@ -10,6 +10,7 @@ import StorageKit
 /// - `tables`: A ``RestoreRecord/Table`` each.
 /// - `projections`: Projections that the program rebuilds when it opens the store.
 /// - `recorded`: The commit that records it; null if no file was created.
+/// - `log_loss`: What shows that the backup's log has lost its end; null if nothing does.
 struct RestoreRecord: JSONRecord {
     let outcome: PointRestore.Outcome
     let path: String
@@ -26,6 +27,7 @@ struct RestoreRecord: JSONRecord {
         try json.member("tables", outcome.tables.map { Table(name: $0, rows: outcome.rows[$0]) })
         json.member("projections", outcome.projections)
         json.member("recorded", outcome.recorded)
+        json.member("log_loss", outcome.loss)
     }
 
     /// - `table`: Its name.

@@ -37,10 +37,10 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "restore")
-        let position = try await position()
+        let (position, isFixed) = try await position()
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
-        let restore = PointRestore(backup) { bars.update($0, done: $1, of: $2) }
+        let restore = PointRestore(backup, acceptsLoss: isFixed) { bars.update($0, done: $1, of: $2) }
         let outcome: PointRestore.Outcome
         if change.dryRun {
             try FilePlacement.check(output, isNot: backup)
@@ -73,18 +73,24 @@ struct RestoreCommand: AsyncParsableCommand {
         try result.flush()
     }
 
-    /// Returns the position at which the new store ends.
+    /// Returns the position at which the new store ends, and whether the point would be the same if the log were longer: then it is
+    /// known that later commits aren't restored.
     ///
     /// - Throws: `notFound` if it isn't in the backup, or is a time before its first commit.
-    private func position() async throws -> Int64 {
+    private func position() async throws -> (Int64, isFixed: Bool) {
         let command = self
         var source = StoreOption()
         source.store = backup
         do {
             return try await source.read { store in
-                try store.position(toRestore: command.to) { point in
+                let position = try store.position(toRestore: command.to) { point in
                     let words = [command.backup, "--to", point, "-o", command.output].map(ShellWords.quoted)
                     return "storagekit restore \(words.joined(separator: " "))"
+                }
+                switch command.to {
+                case .head, .beforeHead: return (position, false)
+                case .time: return (position, position < store.head.position)
+                case .position, .before, .commit, .tag, .beforeTag: return (position, true)
                 }
             }
         } catch let error as CommandError {
@@ -100,6 +106,9 @@ struct RestoreCommand: AsyncParsableCommand {
             table.add([TableCell(name), TableCell(outcome.rows[name].map { grouped(Int($0)) } ?? "")])
         }
         if !outcome.tables.isEmpty { try result.lines(table.lines(style: result.style)) }
+        if let loss = outcome.loss {
+            try result.lines([StyledLine("! \(loss)", .changed).rendered(result.style, width: nil)])
+        }
         if outcome.wasInsideCommit {
             try result.line("The point is inside t:\(outcome.head.commit), which is restored as a whole.", .dim)
         }
