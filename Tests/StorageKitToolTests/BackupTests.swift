@@ -358,6 +358,23 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
 
+    @Test("A file that another program has locked is named", arguments: ["restore", "adopt"])
+    func lockedFile(command: String) async throws {
+        let store = try await SampleStore()
+        let (plain, made) = (store.folder.path("plain.db"), store.folder.path("made.sqlite"))
+        let locked = command == "restore" ? store.path : plain
+        let queue = try DatabaseQueue(path: locked)
+        try queue.inDatabase { db in
+            try db.execute(sql: "CREATE TABLE other(x); PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+            let arguments = command == "restore" ? ["restore", locked, "-o", made] : ["adopt", locked, "-s", made]
+            let refused = try ToolProcess.run(arguments, store: nil)
+            #expect(refused.status == 4, "\(refused)")
+            #expect(refused.errors.contains("fuser -v \(locked)\n"), "\(refused)")
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+    }
+
     /// What was acknowledged isn't lost silently, and what is left can be saved.
     @Test("A log that has lost its end is restored only to a point that it has", arguments: [true, false])
     func lostEnd(hasBell: Bool) async throws {

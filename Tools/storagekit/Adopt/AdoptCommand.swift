@@ -54,7 +54,9 @@ struct AdoptCommand: AsyncParsableCommand {
         if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
     }
 
-    func run() async throws {
+    func run() async throws { try await CommandError.naming(file: database) { try await adopt() } }
+
+    private func adopt() async throws {
         try format.require([.human, .json, .jsonl], of: "adopt")
         let bars = StageProgress { ["copy", "replace"].contains($0) ? "pages" : $0 == "verify" ? "events" : "rows" }
         defer { bars.finish() }

@@ -35,7 +35,9 @@ struct RestoreCommand: AsyncParsableCommand {
     @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
-    func run() async throws {
+    func run() async throws { try await CommandError.naming(file: backup) { try await restore() } }
+
+    private func restore() async throws {
         try format.require([.human, .json, .jsonl], of: "restore")
         let (position, isFixed) = try await position()
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }

@@ -68,6 +68,16 @@ struct CommandError: Error, Sendable {
         return CommandError(status, what, why: why, next: "\(next) -s \(name)")
     }
 
+    /// Runs a command that reads a file which isn't the store of its options: an error of the store names that file.
+    static func naming<Result>(file: String, _ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as StorageError {
+            let error = CommandError(error)
+            throw CommandError(error.status, error.what, why: error.why, next: error.next(naming: file))
+        }
+    }
+
     private func next(naming store: String?) -> String {
         guard let store else { return next }
         let words = next.split(separator: " ", omittingEmptySubsequences: false)
