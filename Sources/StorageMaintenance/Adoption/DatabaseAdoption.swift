@@ -125,7 +125,7 @@ package struct DatabaseAdoption: Sendable {
         guard FileManager.default.fileExists(atPath: path) else { return }
         let size = try DatabaseFile(source, .reading).with { source in
             let select = try PreparedStatement(
-                source, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+                source, "SELECT page_count * page_size FROM temp.pragma_page_count, temp.pragma_page_size")
             return try select.step() ? select.integer(0) : 0
         }
         guard StoreBackup.size(of: path) == size else { throw StorageError.otherBackup(path) }

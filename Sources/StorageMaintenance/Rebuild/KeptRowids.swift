@@ -69,13 +69,13 @@ struct KeptRowids {
         let table = try PreparedStatement(
             database,
             """
-            SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND type = 'table' AND wr = 0
-            AND EXISTS (SELECT 1 FROM pragma_index_list(?1, 'main') WHERE origin = 'pk')
+            SELECT 1 FROM temp.pragma_table_list(?1) WHERE schema = 'main' AND type = 'table' AND wr = 0
+            AND EXISTS (SELECT 1 FROM temp.pragma_index_list(?1, 'main') WHERE origin = 'pk')
             """)
         table.bind(text: old.stored, at: 1)
         guard try table.step() else { return false }
         let key = try PreparedStatement(
-            database, "SELECT name FROM pragma_table_info(?1, 'main') WHERE pk > 0 ORDER BY pk")
+            database, "SELECT name FROM temp.pragma_table_info(?1, 'main') WHERE pk > 0 ORDER BY pk")
         key.bind(text: old.stored, at: 1)
         var names: [ExactText] = []
         while try key.step() { names.append(key.string(0).folded) }
