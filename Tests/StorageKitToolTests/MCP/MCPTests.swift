@@ -149,6 +149,42 @@ import Testing
         #expect(large.isTruncated || large.rows.count == 4)
     }
 
+    /// More rows than the command keeps in its buffer come before the error.
+    @Test("Rows before an error are no answer")
+    func failureAfterRows() async throws {
+        let client = try await MCPClient(try await sample(), "--maximum-bytes", "1000000")
+        let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9)"
+        let number = "abs(CASE WHEN i = 9 THEN -9223372036854775808 ELSE i END)"
+        let answer = try await client.call(
+            "sql", ["sql": "\(rows) SELECT hex(zeroblob(10000)) AS x, \(number) AS y FROM n"])
+        #expect(answer.isError)
+        #expect(answer.text.contains("integer overflow"), "\(answer.text.prefix(200))")
+        // What was asked for was found before.
+        let part = try await client.call(
+            "sql", ["sql": "\(rows) SELECT hex(zeroblob(50000)) AS x, \(number) AS y FROM n", "limit": 1])
+        #expect(!part.isError, "\(part.text.prefix(200))")
+        #expect(part.isTruncated)
+    }
+
+    @Test("A finding is an answer, whatever status the command ends with")
+    func findings() async throws {
+        let store = try await SampleStore()
+        let change = try ToolProcess.run(
+            ["exec", "UPDATE posts SET title = 'later' WHERE id = 'a/1'", "--yes"], store: store.path)
+        #expect(change.status == 0, "\(change.errors)")
+        let client = try await MCPClient(store.path)
+        let plan = try await client.call("plan_undo", ["of": "ben"])
+        #expect(!plan.isError, "\(plan.text)")
+        #expect((plan.document["conflicts"] as? [Any])?.isEmpty == false, "\(plan.text)")
+        try store.damage("UPDATE posts SET views = 999 WHERE id = 'a/1'")
+        let verified = try await client.call("verify")
+        #expect(!verified.isError, "\(verified.text)")
+        #expect(verified.document["ok"] as? Bool == false)
+        let checks = try await client.call("doctor")
+        #expect(!checks.isError, "\(checks.text)")
+        #expect(checks.rows.contains { $0["status"] as? String == "fail" })
+    }
+
     @Test("A call that takes too long is ended, and says so")
     func time() async throws {
         let client = try await MCPClient(try await sample(), "--time-limit", "0.3")

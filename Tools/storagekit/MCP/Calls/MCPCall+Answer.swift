@@ -20,10 +20,7 @@ extension MCPCall {
                 why: "It was ended; nothing was changed.",
                 next: "\(question.tool.narrower) The tool explain reports what a query reads.")
         }
-        // If a check failed or a conflict was found, the output up to there is the answer.
-        var isAnswered = reading.rows.isCut || !reading.rows.rows.isEmpty || reading.document != nil
-        if case .rows = question.tool.answer { isAnswered = isAnswered || status == 0 || status == 1 }
-        guard isAnswered || reading.isDocumentTooLong else {
+        guard isAnswer(reading, status: status) || reading.isDocumentTooLong else {
             return .failure(
                 reading.errors.isEmpty ? "error: The command ended unexpectedly.\n" : MCPText.escaped(reading.errors))
         }
@@ -48,6 +45,19 @@ extension MCPCall {
         json.endObject()
         return .answer(String(decoding: json.bytes, as: UTF8.self))
     }
+
+    /// Returns whether the output is an answer: whole, or truncated here. What a command wrote before it failed isn't one.
+    private func isAnswer(_ reading: MCPReading, status: Int32?) -> Bool {
+        if reading.rows.isCut { return true }
+        guard let status = status.flatMap(ExitStatus.init(rawValue:)) else { return false }
+        switch question.tool.answer {
+        // Without rows, only these two mean that there are none.
+        case .rows: return [.done, .negative].contains(status) || isVerdict(status) && !reading.rows.rows.isEmpty
+        case .document: return reading.document != nil && ([.done, .negative].contains(status) || isVerdict(status))
+        }
+    }
+
+    private func isVerdict(_ status: ExitStatus) -> Bool { question.tool.verdicts.contains(status) }
 
     /// Returns the document without its list, and the list's elements.
     private func parts(of reading: MCPReading) throws -> (document: String?, elements: [String]) {

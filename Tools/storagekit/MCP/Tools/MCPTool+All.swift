@@ -81,13 +81,13 @@ extension MCPTool {
         MCPTool("stats", "Counts and sizes", StatsCommand.self, [], .document([.always("events", "integer")])),
         MCPTool(
             "verify", "Whether the store is what was written", VerifyCommand.self, [],
-            .document([.always("ok", "boolean"), .always("findings", "array")])),
+            .document([.always("ok", "boolean"), .always("findings", "array")]), verdicts: [.corrupt]),
         MCPTool(
             "doctor", "Checks, and what to do", DoctorCommand.self, [],
             .rows([
                 .always("check", "string"), .always("status", "string"), .always("message", "string"),
                 .always("remedy", "string", "null"),
-            ]),
+            ]), verdicts: [.corrupt],
             about:
                 "Examine the store. Each row is a check: ok, warn or fail, what was found, and the command that repairs it. Nothing is changed."
         ),
@@ -108,7 +108,7 @@ extension MCPTool {
                     .always("dry_run", "boolean"), .always("reverts", "integer", "null"),
                     .always("inserted", "integer"),
                     .always("updated", "integer"), .always("deleted", "integer"), .always("conflicts", "array"),
-                ], list: "plan", rows: MCPField.change),
+                ], list: "plan", rows: MCPField.change), verdicts: [.conflict],
             about:
                 "Show what an undo of the most recent commit would change, or of the most recent of one actor. Nothing is undone: command is what a person runs to do it, where it shows the rows again and asks."
         ),

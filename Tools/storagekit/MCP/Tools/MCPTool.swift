@@ -30,6 +30,8 @@ struct MCPTool: Sendable {
     let parameters: [MCPParameter]
     let answer: Answer
     let continuation: Continuation
+    /// The statuses besides success and a negative answer that the command ends with after a whole answer.
+    let verdicts: [ExitStatus]
     /// What to request instead if an answer is too long.
     let narrower: String
     /// Its description, if it does less than the command's help says.
@@ -38,7 +40,7 @@ struct MCPTool: Sendable {
     init(
         _ name: String, _ title: String, _ type: any ParsableCommand.Type, command: [String]? = nil,
         _ parameters: [MCPParameter], _ answer: Answer, continuation: Continuation = .sameState,
-        narrower: String = "Ask for less.", about: String? = nil
+        verdicts: [ExitStatus] = [], narrower: String = "Ask for less.", about: String? = nil
     ) {
         self.name = name
         self.title = title
@@ -47,6 +49,7 @@ struct MCPTool: Sendable {
         self.parameters = parameters
         self.answer = answer
         self.continuation = continuation
+        self.verdicts = verdicts
         self.narrower = narrower
         self.about = about
     }
