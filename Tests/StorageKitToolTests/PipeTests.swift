@@ -105,6 +105,31 @@ import Testing
             #expect(!(try ToolProcess.run(["log"], store: store.path).output.contains("\u{1b}")))
         }
 
+        @Test("A terminal that is gone doesn't end what draws its progress there")
+        func leavingTerminal() throws {
+            let folder = try TemporaryFolder()
+            let (master, slave) = try openTerminal()
+            let process = ToolProcess.prepared(["import", "-"], store: folder.path())
+            let input = Pipe()
+            process.standardInput = input
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+            try process.start()
+            close(slave)
+            var screen = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            // A slow pipe, until the bar is drawn.
+            for number in 1...600 where poll(&screen, 1, 100) == 0 {
+                let line = #"{"tx":\#(number),"op":"insert","table":"t","id":"\#(number)","row":{"a":1}}"#
+                try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+            }
+            #expect(screen.revents & Int16(POLLIN) != 0)
+            close(master)
+            try input.fileHandleForWriting.close()
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit)
+            #expect(process.terminationStatus == 0)
+        }
+
         /// What a command writes to a terminal of 80 columns.
         private func terminalOutput(_ arguments: [String], store: String, noColor: String?) throws -> String {
             let (master, slave) = try openTerminal()

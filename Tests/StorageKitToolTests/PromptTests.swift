@@ -130,6 +130,17 @@ struct PromptTests {
         try await session.wait { $0.hasSuffix("status 0") }
     }
 
+    #if os(Linux)  // Elsewhere there is no /dev/full.
+        @Test("A question that can't be shown isn't a yes", arguments: ["/dev/full", "&-"])
+        func unshownQuestion(errors: String) async throws {
+            let sample = try await SampleStore()
+            let session = try session("storagekit exec 'DELETE FROM users' 2>\(errors)", in: sample)
+            try await session.wait { $0.hasSuffix("status 2") }
+            let users = try ToolProcess.run(["sql", "SELECT name FROM users"], store: sample.path)
+            #expect(users.output.contains("Anna B."), "\(users)")
+        }
+    #endif
+
     @Test("Without a terminal, sql reads one query, and a replay reads lines")
     func pipes() async throws {
         let store = try await SampleStore.shared.value.path

@@ -8,7 +8,7 @@ protocol Confirming {
 extension Confirming {
     /// Asks whether to continue.
     ///
-    /// - Throws: `usage` if there is no terminal to ask on; `negative` if the answer is no.
+    /// - Throws: `usage` if there is no terminal to ask on, or the question can't be shown; `negative` if the answer is no.
     func confirm(_ question: String) throws {
         if yes { return }
         guard Terminal(descriptor: 0).isTerminal else {
@@ -16,7 +16,13 @@ extension Confirming {
                 .usage, "Nothing was changed: confirmation needs a terminal.",
                 next: "Check with --dry-run, then add --yes.")
         }
-        FileHandle.standardError.write(Data("\(TerminalText.visible(question)) [y/N] ".utf8))
+        do {
+            try FileHandle.standardError.write(contentsOf: Data("\(TerminalText.visible(question)) [y/N] ".utf8))
+        } catch {
+            throw CommandError(
+                .usage, "Nothing was changed: the question can't be written to standard error.",
+                next: "Check with --dry-run, then add --yes.")
+        }
         let answer = readLine(strippingNewline: true)?.lowercased()
         guard answer == "y" || answer == "yes" else {
             throw CommandError(.negative, "Nothing was changed.")

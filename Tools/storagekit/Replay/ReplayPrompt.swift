@@ -54,7 +54,7 @@ final class ReplayPrompt {
                 // A user at a terminal can correct it; a script can't.
                 guard isTerminal else { throw error }
                 let style = Terminal(descriptor: 2).style(color)
-                FileHandle.standardError.write(Data(CommandError(wrapping: error).rendered(style: style).utf8))
+                Self.show(CommandError(wrapping: error).rendered(style: style))
             }
         }
         return last
@@ -66,7 +66,7 @@ final class ReplayPrompt {
         let commit = try store.index.commit(at: run.position).map { " t:\($0.info.number)" } ?? ""
         let prompt = "@\(run.position)\(commit)> "
         guard let editor else {
-            FileHandle.standardError.write(Data(prompt.utf8))
+            Self.show(prompt)
             return readLine(strippingNewline: true)
         }
         while true {
@@ -81,6 +81,9 @@ final class ReplayPrompt {
             }
         }
     }
+
+    /// Without standard error, commands are obeyed without a prompt.
+    private static func show(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 
     /// - Returns: Whether to continue.
     private func obey(_ line: String) throws -> Bool {

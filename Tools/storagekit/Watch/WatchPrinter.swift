@@ -23,7 +23,7 @@ final class WatchPrinter {
     func show(_ update: ListUpdate<[StorageValue]>) throws {
         if let error = update.error {
             // The rows stay; the reason goes to standard error, so that it doesn't mix with them.
-            FileHandle.standardError.write(Data("storagekit: \(error.message) Retrying.\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("storagekit: \(error.message) Retrying.\n".utf8))
             // What was pending before may come with it.
             guard update.whole != nil || !update.changes.isEmpty else { return }
         }

@@ -21,10 +21,10 @@ final class ProgressBar {
     /// - Parameters:
     ///   - total: The amount of work in units; nil if unknown.
     ///   - begun: The amount that was already done before, which doesn't count for the rate.
-    ///   - show: Writes text unchanged.
+    ///   - show: Writes text unchanged. A terminal that is gone doesn't end the work.
     init(
         _ label: String, total: Int?, begun: Int = 0, unit: String, terminal: Terminal = Terminal(descriptor: 2),
-        show: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) },
+        show: @escaping (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) },
         now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.label = label
