@@ -9,6 +9,7 @@ import Testing
     /// Functions that don't throw.
     private static let ending = [
         #"FileHandle\.\w+\.write\((?!contentsOf:)"#, #"\b[hH]andle\w*\.write\((?!contentsOf:)"#,
+        #"\.readDataToEndOfFile\("#, #"\.readData\(ofLength:"#, #"\.availableData\b"#,
         #"\.closeFile\("#, #"\.synchronizeFile\("#, #"\.seekToEndOfFile\("#, #"\.truncateFile\("#,
         #"\.offsetInFile\b"#,
     ]

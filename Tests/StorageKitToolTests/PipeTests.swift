@@ -30,6 +30,43 @@ import Testing
         #expect(outcome.output.contains(" complete \(shell) "))
     }
 
+    @Test(
+        "Input that can't be read is an error",
+        arguments: ["sql", "sql -", "exec --yes -", "replay --step", "mcp", "import -"],
+        [("&-", "It is closed."), ("/tmp", "Is a directory.")])
+    func unreadableInput(command: String, input: (redirection: String, why: String)) async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.shell("storagekit \(command) <\(input.redirection)", store: store.path)
+        #expect(outcome.status == 4, "\(outcome)")
+        #expect(outcome.errors.contains("Reading standard input failed."), "\(outcome)")
+        #expect(outcome.errors.contains("why: \(input.why)"), "\(outcome)")
+    }
+
+    @Test(
+        "A pipe that another program has made non-blocking is waited for",
+        arguments: [
+            ("sql", "SELECT count(*) AS n FROM seats", "2"), ("exec --yes -", "DELETE FROM seats", "2 rows deleted"),
+            ("replay --step", "N\r\nN", "t:3  "), ("mcp", #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "result"),
+            ("import -", #"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#, "imported 1 operation"),
+        ])
+    func nonBlockingInput(command: String, text: String, wanted: String) async throws {
+        let store = try await SampleStore()
+        let (input, output) = (Pipe(), Pipe())
+        #expect(fcntl(input.fileHandleForReading.fileDescriptor, F_SETFL, O_NONBLOCK) == 0)
+        let process = ToolProcess.prepared(command.split(separator: " ").map(String.init), store: store.path)
+        process.standardInput = input
+        process.standardOutput = output
+        try process.start()
+        // Time to find the pipe empty.
+        try await Task.sleep(for: .milliseconds(500))
+        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try input.fileHandleForWriting.close()
+        let answer = String(decoding: output.fileHandleForReading.allBytes(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(answer)")
+        #expect(answer.contains(wanted), "\(answer)")
+    }
+
     #if os(Linux)  // Elsewhere there is no /dev/full.
         @Test(
             "A change whose report can't be written is known to be stored",

@@ -47,10 +47,9 @@ struct MCPCommand: AsyncParsableCommand {
         let server = MCPServer(store: path, limits: MCPLimits(bytes: maximumBytes, seconds: timeLimit))
         let signals = Self.end(server)
         // Not on the cooperative pool, because it blocks on its input all the time.
-        await withCheckedContinuation { continuation in
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread {
-                MCPInput(server: server).run()
-                continuation.resume()
+                continuation.resume(with: Result { try MCPInput(server: server).run() })
             }
         }
         for signal in signals { signal.cancel() }

@@ -23,6 +23,8 @@ final class ReplayPrompt {
     private let isTerminal = Terminal(descriptor: 0).isTerminal
     /// The line editor of a terminal; nil without one, when lines are read as they arrive.
     private let editor: LineEditor?
+    /// The lines that are read without it.
+    private let lines: InputLines
     private var state: MaterializedSnapshot?
     /// The position before the last movement.
     private var lastStop: Int64
@@ -31,13 +33,14 @@ final class ReplayPrompt {
 
     init(
         _ run: ReplayRun, _ output: ResultOutput, color: ColorChoice, unit: ReplayUnit
-    ) {
+    ) throws {
         self.run = run
         self.output = output
         self.color = color
         self.unit = unit
         store = run.store
         lastStop = run.position
+        lines = try InputLines()
         let words = ReplayWords(run.store)
         editor = output.format == .human ? LineEditor("replay") { words.candidates(for: $0) } : nil
     }
@@ -62,12 +65,12 @@ final class ReplayPrompt {
 
     private func read() throws -> String? {
         try output.flush()
-        guard isTerminal else { return readLine(strippingNewline: true) }
+        guard isTerminal else { return try lines.next() }
         let commit = try store.index.commit(at: run.position).map { " t:\($0.info.number)" } ?? ""
         let prompt = "@\(run.position)\(commit)> "
         guard let editor else {
             Self.show(prompt)
-            return readLine(strippingNewline: true)
+            return try lines.next()
         }
         while true {
             switch editor.read(prompt: prompt) {

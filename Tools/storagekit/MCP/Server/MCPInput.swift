@@ -10,17 +10,20 @@ struct MCPInput {
     let server: MCPServer
 
     /// Passes each line to the server as it arrives, and returns when the input has ended and no call is left.
-    func run() {
+    ///
+    /// - Throws: `unavailable` if it can't be read.
+    func run() throws(CommandError) {
+        defer { end() }
         var lines = LineSplitter(limit: Self.lineLimit)
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while !server.output.isReaderGone {
-            let count = read(0, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            lines.feed(buffer[..<count]) { server.receive($0) }
+        try FileInput(path: "-").forEachPiece { bytes in
+            lines.feed(bytes) { server.receive($0) }
+            return !server.output.isReaderGone
         }
         if let line = lines.rest() { server.receive(line) }
-        // Requests from before the end of a pipe are still answered, if that doesn't take long.
+    }
+
+    /// Requests from before the end of a pipe are still answered, if that doesn't take long.
+    private func end() {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.graceSeconds) { [server] in server.cancelAll() }
         server.waitForCalls()
     }

@@ -53,9 +53,27 @@ struct FileInput: ~Copyable {
             if count >= 0 { return count }
             let code = errno
             if code == EINTR { continue }
-            throw CommandError(
-                .unavailable, "Reading \(name) failed.", why: String(cString: strerror(code)),
-                next: code == EISDIR ? "Name a file of this directory." : "Check the disk and try again.")
+            guard code == EAGAIN else { throw failure(code) }
+            // Another program has made the pipe non-blocking.
+            _ = isReady(withinMilliseconds: -1)
         }
+    }
+
+    /// Calls `body` with the bytes as they arrive, until the end or until it returns false.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) throws(CommandError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try read(into: buffer), count > 0 {
+            guard body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
+        }
+    }
+
+    private func failure(_ code: Int32) -> CommandError {
+        CommandError(
+            .unavailable, "Reading \(name) failed.",
+            why: code == EBADF ? "It is closed." : "\(String(cString: strerror(code))).",
+            next: code == EISDIR
+                ? "Name a file of this directory."
+                : descriptor == 0 ? "Redirect it from a file: < FILE" : "Check the disk and try again.")
     }
 }
