@@ -241,6 +241,10 @@ import Testing
         let column = try ToolProcess.run(["watch", "users", "--aggregate", "sum(nome)"], store: store.path)
         #expect(column.status == 2)
         #expect(column.errors.contains("name"))
+        for words in [["--page", "4611686018427387904", "-n", "4"], ["-n", "\(Int.max)"]] {
+            let far = try ToolProcess.run(["watch", "users", "--for", "0"] + words, store: store.path)
+            #expect(far.status == 2, "\(words): \(far)")
+        }
         let page = try ToolProcess.run(["watch", "users", "--aggregate", "count", "-n", "3"], store: store.path)
         #expect(page.status == 2)
         #expect(page.errors.contains("--aggregate"))

@@ -74,6 +74,9 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     private static let usualPace = 10.0
+    static let usualLimit = 20
+    /// The number of rows up to the end of the page; beyond it are margins, which must be countable as well.
+    private static let maximumRows = Int.max / 4
 
     func validate() throws {
         guard (table == nil) != (sql == nil) else { throw ValidationError("Name a table, or a SELECT with --sql.") }
@@ -87,6 +90,10 @@ struct WatchCommand: AsyncParsableCommand {
         }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         if let page, page < 1 { throw ValidationError("--page must be at least 1.") }
+        let (rows, isTooMany) = (page ?? 1).multipliedReportingOverflow(by: limit ?? Self.usualLimit)
+        guard !isTooMany, rows <= Self.maximumRows else {
+            throw ValidationError("--page and --limit are too large: no table has so many rows.")
+        }
         if aggregate != nil, limit != nil || page != nil || order != nil {
             throw ValidationError("--aggregate can't be combined with --limit, --page or --order.")
         }

@@ -57,7 +57,7 @@ struct WatchedRows: Sendable {
         }
         request.orderings = try Self.orderings(command.order, table)
         if let group { request.orderings.insert(RowOrdering(all[group].name), at: 0) }
-        let limit = command.limit ?? 20
+        let limit = command.limit ?? WatchCommand.usualLimit
         request.limit = limit
         request.offset = ((command.page ?? 1) - 1) * limit
         guard command.includes.isEmpty else {
