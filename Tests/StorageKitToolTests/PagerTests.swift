@@ -93,6 +93,12 @@ struct PagerTests {
         #expect(try session.screen().split(separator: "\n").count == 2)
     }
 
+    @Test("A pager that ends early leaves the command's status")
+    func statusAfterEarlyEnd() async throws {
+        let session = try session("storagekit diff @0 --exit-code", ["PAGER": "head -n 1"], in: folder())
+        try await session.wait { $0.hasSuffix("status 1") }
+    }
+
     @Test(
         "Ctrl-C ends the command, and the pager keeps what there is until it is left",
         .enabled(if: TerminalSession.isInstalled("less"), "less isn't installed"))

@@ -21,6 +21,37 @@ import Testing
         #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
     }
 
+    @Test(
+        "A status that is the answer doesn't need a reader",
+        arguments: [
+            ("verify", 5), ("verify --format json", 5), ("doctor", 5), ("rebuild --compare", 1), ("guard status", 1),
+            ("diff @0 --exit-code", 1), ("diff @0 --stat --exit-code --format jsonl", 1),
+            ("schema diff @0 --exit-code", 1), ("replay --break 'posts/a/1#score = Infinity'", 1),
+            ("revert t:2 --dry-run", 7),
+            ("at t:3 'SELECT title FROM posts' --diff-with head", 1), ("log --actor nobody", 1), ("grep nothing", 1),
+            ("tail --actor nobody", 1), ("schema log posts --until @0", 1), ("history posts/b --actor nobody", 1),
+            ("blame unused", 1), ("note t:3", 1),
+        ])
+    func statusWithoutReader(command: String, status: Int) async throws {
+        let store = try await SampleStore()
+        try store.damage("UPDATE posts SET views = 999 WHERE id = 'a/1'")
+        let outcome = try ToolProcess.shell(
+            "{ sleep 0.2; storagekit \(command); echo \"status $?\" >&2; } | true", store: store.path)
+        #expect(outcome.errors.hasSuffix("status \(status)\n"), "\(command): \(outcome.errors)")
+    }
+
+    @Test("Lines that an import leaves out are in its status without a reader, too")
+    func importWithoutReader() throws {
+        let folder = try TemporaryFolder()
+        let lines = [#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#, "{", ""]
+        let input = folder.path("input.jsonl")
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: input))
+        let outcome = try ToolProcess.shell(
+            "{ sleep 0.2; storagekit import \(input) --skip-invalid; echo \"status $?\" >&2; } | true",
+            store: folder.path())
+        #expect(outcome.errors.hasSuffix("status 8\n"), "\(outcome.errors)")
+    }
+
     /// What the tool answers then is tested in the shells themselves: see `CompletionTests`.
     @Test("Completions ask the tool", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {

@@ -99,10 +99,12 @@ struct AdoptCommand: AsyncParsableCommand {
         let answer = AdoptionAnswer(
             plan: plan, database: database, store: store, backup: backup, isDryRun: change.dryRun)
         let isStored = !change.dryRun && !plan.adopted.isEmpty
+        let output = ResultOutput(format)
+        output.needsReader = false
         try OutputFailure.reporting(
             isStored ? "The tables were adopted" : nil,
             next: "Type: storagekit schema -s \(ShellWords.quoted(store ?? database))"
-        ) { try answer.write(to: ResultOutput(format)) }
+        ) { try answer.write(to: output) }
         if plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
     }
 }

@@ -143,6 +143,7 @@ final class BlamePrinter {
                 return rows < most
             }
         }
+        output.needsReader = rows > 0
         if rows == 0, output.format == .human { try output.line("No rows.", .dim) }
         try output.finish()
         return rows == 0 ? .negative : nil

@@ -80,6 +80,7 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
             forStatements: format == .sql)
         let output = ResultOutput(
             format.output, style: format.output == .human ? FormatOptions.style(color) : .plain)
+        output.needsReader = !exitCode
         return try DiffPrinter(content, of: difference, in: store, selecting: selection, to: output).run()
     }
 

@@ -52,6 +52,7 @@ struct DoctorCommand: AsyncParsableCommand {
             found = try await examine(path)
         }
         let output = ResultOutput(format)
+        output.needsReader = false
         let plan = change.dryRun ? repairs.map(\.plan) : []
         let answer = DoctorAnswer(path: path, checks: found, plan: plan, mended: mended)
         try OutputFailure.reporting(mended.isEmpty ? nil : "The repairs were made", next: "Type: storagekit doctor") {

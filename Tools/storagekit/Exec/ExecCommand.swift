@@ -51,6 +51,8 @@ struct ExecCommand: AsyncParsableCommand {
 
     private func run(_ sql: String, in storage: Storage) async throws {
         let output = ResultOutput(format)
+        // The question is asked on standard error.
+        output.needsReader = false
         // With --yes there is no question, so no plan is computed.
         if change.dryRun || !change.yes {
             let plan = try await storage.engine.execute(sql, metadata: change.metadata, isDryRun: true)

@@ -30,6 +30,7 @@ final class GrepPrinter {
     func run() throws -> ExitStatus? {
         if output.format == .human, scan.filter.isBounded { try output.line("range \(scan.filter.logRange)", .dim) }
         if request.scope == .meta { try searchCommits() } else { try searchValues() }
+        output.needsReader = found > 0
         if found == 0, output.format == .human { try output.line("Nothing matches.", .dim) }
         try output.finish()
         return found == 0 ? .negative : nil

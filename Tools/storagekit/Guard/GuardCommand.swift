@@ -77,6 +77,7 @@ struct GuardCommand: AsyncParsableCommand {
 
     private func write(_ record: GuardRecord, isDone: Bool = false) throws {
         let output = ResultOutput(format)
+        output.needsReader = false
         if output.format != .human {
             try output.document(record)
         } else if isDone {

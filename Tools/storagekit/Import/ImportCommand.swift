@@ -95,6 +95,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func print(_ summary: ImportSummary, took: Duration) throws {
         let output = StandardOutput()
+        output.needsReader = false
         let grouped = NumberText.grouped
         func count(_ number: Int, _ word: String) -> String { NumberText.count(number, word) }
         for table in summary.tables {

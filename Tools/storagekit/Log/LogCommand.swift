@@ -135,6 +135,7 @@ private final class LogPrinter {
             count += 1
             return count < limit
         }
+        output.needsReader = count > 0
         if count == 0, output.format == .human, !isTemplate {
             try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
             if let hint = try scan.unknownActors() { try output.line(hint, .dim) }

@@ -8,6 +8,11 @@ final class ResultOutput {
     let style: Style
     /// The width at which lines for people are truncated; nil in files and pipes.
     let width: Int?
+    /// Whether the output is all that the command is for. Otherwise it is discarded without a reader, so that the command ends with its status.
+    var needsReader: Bool {
+        get { output.needsReader }
+        set { output.needsReader = newValue }
+    }
     private let output = StandardOutput()
     private var json = JSONWriter()
     private var records = 0

@@ -240,6 +240,7 @@ private final class SnapshotQueries {
 extension SnapshotQueries {
     /// Writes how the answer at one point differs from that at another. The first answer is kept in a temporary table.
     private func compare(_ sql: String, at one: PointArgument, with other: PointArgument) throws -> ExitStatus? {
+        output.needsReader = false
         try writeHeading(one, other)
         let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))
         try forEachRow(of: sql, at: one, besides: ["change"]) { try before.add($0) }

@@ -161,6 +161,7 @@ struct RebuildCommand: AsyncParsableCommand {
 
     private func write(_ report: RebuildReport, _ recorded: Int64?, took: Duration) throws {
         let output = ResultOutput(format)
+        output.needsReader = false
         if output.format == .human {
             try writeText(report, recorded, took: took, to: output)
         } else {

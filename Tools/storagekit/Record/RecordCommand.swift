@@ -31,6 +31,8 @@ struct RecordCommand: AsyncParsableCommand {
             return names
         }
         let output = ResultOutput(format)
+        // The question is asked on standard error.
+        output.needsReader = false
         let rehearsed = try await rehearse(names)
         let plan = rehearsed.changes
         guard !change.dryRun, plan.outcome.count > 0 else {

@@ -58,7 +58,9 @@ struct CompareReplayCommand: AsyncParsableCommand {
                 from: min(logRange.after, logRange.through), to: logRange.through, limit: command.limit
             ) { bar.update(Int($0)) }
             bar.finish()
-            try ComparisonPrinter(store, ResultOutput(command.format)).write(comparison)
+            let output = ResultOutput(command.format)
+            output.needsReader = false
+            try ComparisonPrinter(store, output).write(comparison)
             return comparison.isEqual
         }
         if !isEqual { throw ExitStatus.negative }

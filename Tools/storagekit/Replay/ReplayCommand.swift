@@ -99,6 +99,8 @@ struct ReplayCommand: AsyncParsableCommand {
             if let end { run.jump(to: min(max(end, run.logRange.after), run.logRange.through)) }
             return try ReplayPrompt(run, output, color: format.color, unit: by).loop()
         }
+        // Only a condition or a projection can stop it.
+        output.needsReader = breaks.isEmpty && projection == nil
         let stop = try run.forward(by: by, through: end)
         try printer.write(stop, at: run.position)
         try output.finish()

@@ -60,12 +60,14 @@ struct ReversalRun: Sendable {
     /// Shows the rows before the question, as a dry run does.
     private func showPlan(_ plan: Plan) throws {
         let output = ResultOutput(format)
+        output.needsReader = false
         try PlanText.write(plan.report.plan, of: plan.report.outcome.count, to: output)
         try output.flush()
     }
 
     private func write(_ plan: Plan, isDone: Bool) throws {
         let output = ResultOutput(format)
+        output.needsReader = false
         if output.format == .human {
             let lines = isDone ? plan.conflictLines : plan.lines()
             for line in lines { try output.line(line) }

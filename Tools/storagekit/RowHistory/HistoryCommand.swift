@@ -80,6 +80,7 @@ private final class HistoryPrinter {
     func run() throws -> ExitStatus? {
         let versions = try RowVersions(row, only: columns, in: scan).find(
             limit: limit, needsAges: output.format == .human)
+        output.needsReader = !versions.isEmpty
         if output.format == .human {
             try writeHeading(versions)
             for version in versions { try write(version) }

@@ -37,6 +37,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
             let changes = SchemaChange.all(
                 from: try Catalog.load(store.connection, at: from), to: try Catalog.load(store.connection, at: to))
             let output = ResultOutput(command.format)
+            output.needsReader = !command.exitCode
             if output.format == .human {
                 try output.line("from @\(from) to @\(to)", .dim)
                 for change in changes { for line in change.lines(indent: 0) { try output.line(line) } }

@@ -64,6 +64,7 @@ struct SchemaLogCommand: AsyncParsableCommand, FormattedPagedCommand {
                 return count < limit ?? Int.max
             }
         }
+        output.needsReader = count > 0
         if count == 0, output.format == .human { try output.line("No schema changes.", .dim) }
         try output.finish()
         return count == 0 && (!tables.isEmpty || since != nil || until != nil) ? .negative : nil

@@ -64,6 +64,7 @@ struct NoteCommand: AsyncParsableCommand {
         let command = self
         let isEmpty = try await store.read { store in
             let output = ResultOutput(command.format)
+            output.needsReader = command.point == nil
             var table = TableLayout(
                 [.init("point"), .init("commit"), .init("time"), .init("by"), .init("note")], width: output.width)
             let position = try command.point.map { try store.taggedPosition(of: $0) }

@@ -103,6 +103,7 @@ struct TailCommand: AsyncParsableCommand {
             isEmpty = try !Self.write(scan, to: output)
         }
         let isNegative = isEmpty && filter.isNarrow && limit > 0
+        output.needsReader = !isNegative
         if isNegative, !follow, output.format == .human { try output.line("No event matches.", .dim) }
         try output.finish()
         return (store.head.position, isNegative)

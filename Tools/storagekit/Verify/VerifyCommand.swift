@@ -39,6 +39,7 @@ struct VerifyCommand: AsyncParsableCommand {
         try await storage.close()
         let answer = VerifyAnswer(report: report, segments: segments ?? nil, unrecorded: unrecorded ?? [])
         let output = ResultOutput(format)
+        output.needsReader = false
         if output.format == .human {
             try answer.write(to: output, took: ContinuousClock.now - started)
         } else {

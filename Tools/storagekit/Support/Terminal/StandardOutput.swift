@@ -6,11 +6,13 @@ import StorageCore
 /// On a terminal every write is flushed at once. Elsewhere bytes are flushed when the buffer is full, or at a write after the oldest have waited a
 /// while, so that the first lines of a long search arrive early. Call `flush` before the program exits or waits.
 ///
-/// The process must ignore SIGPIPE; then a closed reader is reported as `BrokenPipe`. Any other failure is an `OutputFailure`.
+/// The process must ignore SIGPIPE; then a closed reader is reported as `BrokenPipe`, if one is needed. Any other failure is an `OutputFailure`.
 final class StandardOutput {
     private static let bufferSize = 1 << 16
     private static let longestWait = Duration.milliseconds(30)
 
+    /// Whether the output is all that the command is for. Otherwise it is discarded without a reader, so that the command ends with its status.
+    var needsReader = true
     private let descriptor: Int32
     private let flushesAlways: Bool
     private var buffer: [UInt8] = []
@@ -56,6 +58,7 @@ final class StandardOutput {
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = Foundation.poll(&poll, 1, -1)
                 } else if errno == EPIPE {
+                    guard needsReader else { return }
                     throw BrokenPipe()
                 } else if errno != EINTR {
                     throw OutputFailure(code: errno)
