@@ -230,6 +230,24 @@ import Testing
         try await eventually { kill(command, 0) != 0 }
     }
 
+    @Test("A signal leaves neither a process nor a temporary file", arguments: [SIGTERM, SIGINT, SIGHUP])
+    func signals(number: Int32) async throws {
+        let folder = try TemporaryFolder()
+        let client = try await MCPClient(try await sample(), temporary: folder.url.path)
+        for id in 1...6 {
+            try client.send(
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"sql","arguments":{"sql":"\#(Self.slow)"}}}"#
+            )
+        }
+        try await eventually { try !children(of: client.processIdentifier).isEmpty }
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        let commands = try children(of: client.processIdentifier)
+        client.kill(number)
+        #expect(client.end() == 128 + number)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        for command in commands { try await eventually { kill(command, 0) != 0 } }
+    }
+
     @Test("A pipe that ends is answered", .timeLimit(.minutes(10)))
     func pipe() async throws {
         let lines = """

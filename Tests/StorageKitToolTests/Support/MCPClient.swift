@@ -7,9 +7,14 @@ final class MCPClient {
     private let process: LineProcess
     private var lastID = 0
 
-    /// - Parameter version: The version to agree on; nil for no handshake.
-    init(_ store: String, version: String? = "2025-06-18", _ options: String...) async throws {
-        process = try LineProcess("storagekit", ["mcp", "-s", store] + options)
+    /// - Parameters:
+    ///   - version: The version to agree on; nil for no handshake.
+    ///   - temporary: Its folder of temporary files; that of the tests if nil.
+    init(
+        _ store: String, version: String? = "2025-06-18", temporary: String? = nil, _ options: String...
+    ) async throws {
+        let environment = temporary.map { ["TMPDIR": $0] } ?? [:]
+        process = try LineProcess("storagekit", ["mcp", "-s", store] + options, environment: environment)
         guard let version else { return }
         let answer = try await request(
             "initialize",
@@ -49,7 +54,7 @@ final class MCPClient {
     @discardableResult
     func end() -> Int32 { process.end() }
 
-    func kill() { process.kill() }
+    func kill(_ signal: Int32 = SIGKILL) { process.kill(signal) }
 
     static func object(_ line: String) throws -> [String: Any] {
         try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")

@@ -62,6 +62,8 @@ struct MCPCommand: AsyncParsableCommand {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 server.cancelAll()
+                // A call that has ended removes its folder, which may have a copy of the store.
+                server.waitForCalls(atMostSeconds: MCPInput.graceSeconds)
                 Foundation.exit(128 + number)
             }
             source.resume()

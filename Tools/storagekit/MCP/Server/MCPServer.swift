@@ -17,6 +17,8 @@ final class MCPServer: Sendable {
         var version: MCPVersion?
         /// Running and waiting calls, by the ids of their requests.
         var calls: [String: MCPCall] = [:]
+        /// Whether no further call may run.
+        var isEnding = false
     }
 
     let store: String
@@ -57,14 +59,27 @@ final class MCPServer: Sendable {
         for value in values { answer(value) { replies.add($0) } }
     }
 
-    /// Ends all calls.
+    /// Ends all calls, and those that are still to come.
     func cancelAll() {
-        let calls = state.withLock { Array($0.calls.values) }
+        let calls = state.withLock { state in
+            state.isEnding = true
+            return Array(state.calls.values)
+        }
         for call in calls { call.cancel() }
     }
 
     /// Waits until no call is left.
     func waitForCalls() { queue.waitUntilAllOperationsAreFinished() }
+
+    /// Waits until no call is left, but not longer than some seconds.
+    func waitForCalls(atMostSeconds seconds: Double) {
+        let ended = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { [self] in
+            waitForCalls()
+            ended.signal()
+        }
+        _ = ended.wait(timeout: .now() + seconds)
+    }
 
     /// - Parameter reply: Called once, with nil if there is no response.
     private func answer(_ json: String, reply: @escaping @Sendable (String?) -> Void) {
@@ -111,6 +126,7 @@ final class MCPServer: Sendable {
                 return MCPFailure(.tooManyCalls, "\(Self.maximumCalls) calls are waiting; wait for an answer first.")
             }
             state.calls[id] = call
+            if state.isEnding { call.cancel() }
             return nil
         }
         if let failure { throw failure }
