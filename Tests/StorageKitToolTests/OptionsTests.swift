@@ -30,6 +30,16 @@ import Testing
         #expect(!options.format.style.isColored)
     }
 
+    /// As in `-s "$UNSET"`.
+    @Test("An empty name isn't the store of the environment")
+    func emptyStore() throws {
+        let options = try Everything.parse(["-s", ""])
+        let error = #expect(throws: CommandError.self) {
+            try options.store.path(environment: ["STORAGEKIT_STORE": "b.sqlite"])
+        }
+        #expect(error?.status == .usage)
+    }
+
     @Test("Nothing is set by default")
     func defaults() throws {
         let options = try Everything.parse([])

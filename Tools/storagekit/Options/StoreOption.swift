@@ -12,7 +12,15 @@ struct StoreOption: ParsableArguments {
 
     /// The path of the store.
     func path(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandError) -> String {
-        if let store, !store.isEmpty { return store }
+        if let store {
+            // The environment would name another store than the variable that was meant to be there.
+            guard !store.isEmpty else {
+                throw CommandError(
+                    .usage, "The name of the store is empty.", why: "A variable that isn't set may have been meant.",
+                    next: "Write the store's path, or leave the option out to use \(Self.environmentKey).")
+            }
+            return store
+        }
         if let store = environment[Self.environmentKey], !store.isEmpty { return store }
         let found = Self.storesHere()
         let verb = found.count == 1 ? "is" : "are"
