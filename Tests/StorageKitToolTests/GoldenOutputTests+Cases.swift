@@ -211,16 +211,22 @@ extension GoldenOutputTests {
         Case("tail-from", "tail", "--from", "t:4", "--format", "jsonl"), Case("tail-none", "tail", "--actor", "nobody"),
         Case("tail-for", "tail", "--for", "1"),
         // The time counts from the first page on.
-        Case("watch", "watch", "posts", "--for", "0"),
-        Case("watch-page", "watch", "posts", "--order", "views desc, id", "-n", "1", "--page", "2", "--for", "0"),
+        Case("watch", "watch", "posts", "--for", "0", "--format", "human"),
+        Case(
+            "watch-page", "watch", "posts", "--order", "views desc, id", "-n", "1", "--page", "2", "--for", "0",
+            "--format", "human"),
+        Case("watch-piped", "watch", "users", "--for", "0"),
         Case("watch-jsonl", "watch", "posts", "--where", "views >= 0", "--for", "0", "--format", "jsonl"),
-        Case("watch-group", "watch", "posts", "--group", "draft", "--for", "0"),
-        Case("watch-aggregate", "watch", "posts", "--aggregate", "count, sum(views), max(title)", "--for", "0"),
+        Case("watch-group", "watch", "posts", "--group", "draft", "--for", "0", "--format", "human"),
+        Case(
+            "watch-aggregate", "watch", "posts", "--aggregate", "count, sum(views), max(title)", "--for", "0",
+            "--format", "human"),
         Case(
             "watch-aggregate-jsonl", "watch", "posts", "--aggregate", "count", "--group", "draft", "--for", "0",
             "--format", "jsonl"),
-        Case("watch-from", "watch", "posts", "--from", "t:2", "--pace", "0.01", "--for", "0"),
-        Case("watch-nothing", "watch", "unused", "--for", "0"), Case("watch-unknown", "watch", "post"),
+        Case("watch-from", "watch", "posts", "--from", "t:2", "--pace", "0.01", "--for", "0", "--format", "human"),
+        Case("watch-nothing", "watch", "unused", "--for", "0", "--format", "human"),
+        Case("watch-unknown", "watch", "post"),
         Case("watch-unknown-column", "watch", "posts", "--order", "titel"),
         Case("watch-unknown-function", "watch", "posts", "--aggregate", "median(views)"),
         Case("watch-contradiction", "watch", "posts", "--aggregate", "count", "-n", "3"),

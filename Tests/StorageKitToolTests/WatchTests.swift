@@ -182,14 +182,28 @@ import Testing
     func playingHistory() async throws {
         let store = try await SampleStore.shared.value
         // A page ends with an empty line, and begins with where it is.
-        let now = try Watching(["users", "-n", "3"], store: store.path).text { $0.contains("\n\n") }
+        let now = try Watching(["users", "-n", "3", "--format", "human"], store: store.path)
+            .text { $0.contains("\n\n") }
         let page = now.drop { $0 != "\n" }
         #expect(page.count > 10)
-        let film = try Watching(["users", "-n", "3", "--from", "@0", "--pace", "100000"], store: store.path)
-            .text { $0.hasSuffix(page) }
+        let film = try Watching(
+            ["users", "-n", "3", "--from", "@0", "--pace", "100000", "--format", "human"], store: store.path
+        )
+        .text { $0.hasSuffix(page) }
         #expect(film.hasSuffix(page))
         #expect(film.count > now.count)
     }
+
+    #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
+        @Test("A terminal that can't be cleared gets page after page", arguments: ["dumb", "xterm"])
+        func dumbTerminal(kind: String) async throws {
+            let store = try await SampleStore.shared.value
+            let outcome = try ToolProcess.onTerminal(
+                ["watch", "users", "--for", "0"], store: store.path, variables: ["TERM": kind])
+            #expect(outcome.output.contains("users @26"), "\(outcome)")
+            #expect(outcome.output.contains("\u{1B}[2J") == (kind != "dumb"), "\(outcome)")
+        }
+    #endif
 
     /// The numbers at the end of the film are those of the database.
     @Test("Aggregates are followed")

@@ -29,6 +29,12 @@ struct FormatOptions: ParsableArguments {
 
     /// Refuses formats that a command doesn't offer.
     func require(_ formats: [OutputFormat], of command: String) throws(CommandError) {
+        try Self.require(formats, of: command, insteadOf: format)
+    }
+
+    static func require(
+        _ formats: [OutputFormat], of command: String, insteadOf format: OutputFormat
+    ) throws(CommandError) {
         guard !formats.contains(format) else { return }
         let names = formats.map(\.rawValue).joined(separator: ", ")
         throw CommandError(

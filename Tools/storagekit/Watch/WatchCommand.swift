@@ -71,7 +71,15 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: "Stop this many seconds after the first page.")
     var seconds: Double?
 
-    @OptionGroup var format: FormatOptions
+    // With the options of `FormatOptions`, but another default.
+    @Option(name: .long, help: "The output format: human or jsonl. Default: human on a terminal, jsonl elsewhere.")
+    var format: OutputFormat?
+
+    @Option(name: .long, help: "When to use colours.")
+    var color: ColorChoice = .auto
+
+    @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone on a terminal.")
+    var time: TimeDisplay?
 
     private static let usualPace = 10.0
     static let usualLimit = 20
@@ -109,7 +117,9 @@ struct WatchCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "A query is an option of watch.", next: "Type: storagekit watch --sql \"SELECT …\"")
         }
-        try format.require([.human, .jsonl], of: "watch")
+        let terminal = Terminal(descriptor: 1)
+        let format = format ?? (terminal.isTerminal ? .human : .jsonl)
+        try FormatOptions.require([.human, .jsonl], of: "watch", insteadOf: format)
         let command = self
         let file = FollowedFile(try store.path())
         let storage = try store.openForReading()
@@ -131,7 +141,8 @@ struct WatchCommand: AsyncParsableCommand {
                 }
             }
         }
-        let printer = WatchPrinter(rows, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
+        let output = ResultOutput(format, style: format == .human ? FormatOptions.style(color) : .plain)
+        let printer = WatchPrinter(rows, output, isScreen: terminal.isScreen)
         var watchman: Task<Void, any Error>?
         while let update = try await updates.next() {
             try printer.show(update)

@@ -29,6 +29,9 @@ struct Terminal: Sendable {
             environment: environment)
     }
 
+    /// Whether it can be cleared and drawn again.
+    var isScreen: Bool { isTerminal && !isDumb }
+
     /// - Parameter links: The links of points, used on a terminal with colours.
     func style(_ choice: ColorChoice, links: PointLinks? = nil) -> Style {
         let showsMore = isTerminal && !noColor && !isDumb
