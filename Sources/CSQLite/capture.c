@@ -1,6 +1,15 @@
 // The lifetime of a capture, and the engine's calls.
 #include "capture_internal.h"
 
+static int has_bytes(const storage_value *value) { return value->type == SQLITE_TEXT || value->type == SQLITE_BLOB; }
+
+static void free_fallbacks(storage_value *fallbacks, size_t count) {
+    for (size_t i = 0; fallbacks && i < count; i++) {
+        if (has_bytes(&fallbacks[i])) free((void *)(uintptr_t)fallbacks[i].bits);
+    }
+    free(fallbacks);
+}
+
 static void free_table(captured_table *table) {
     for (size_t slot = 0; slot < table->update_capacity; slot++) free(table->updates[slot].mask);
     free(table->updates);
@@ -8,7 +17,7 @@ static void free_table(captured_table *table) {
     free(table->columns);
     free(table->key_indices);
     free(table->reals);
-    free(table->fallbacks);
+    free_fallbacks(table->fallbacks, table->column_count);
     free(table->key_columns);
     free(table->attached);
 }
@@ -102,6 +111,24 @@ static void *copy(const void *source, size_t size) {
     return result;
 }
 
+// Copies values with their bytes.
+static storage_value *copy_fallbacks(const storage_value *source, size_t count) {
+    storage_value *result = calloc(count ? count : 1, sizeof *result);
+    for (size_t i = 0; result && i < count; i++) {
+        storage_value value = source[i];
+        if (has_bytes(&value)) {
+            void *bytes = copy((const void *)(uintptr_t)value.bits, value.size);
+            if (!bytes) {
+                free_fallbacks(result, i);
+                return 0;
+            }
+            value.bits = (uint64_t)(uintptr_t)bytes;
+        }
+        result[i] = value;
+    }
+    return result;
+}
+
 static int define_table(captured_table *table, const storage_table *source) {
     size_t count = source->column_count;
     table->name = strdup(source->name);
@@ -110,12 +137,13 @@ static int define_table(captured_table *table, const storage_table *source) {
     table->columns = copy(source->columns, count * sizeof(uint32_t));
     table->key_indices = copy(source->key_indices, count);
     table->reals = copy(source->reals, count);
-    table->fallbacks = source->fallbacks ? copy(source->fallbacks, count * sizeof(storage_value)) : 0;
+    table->fallbacks = source->fallbacks ? copy_fallbacks(source->fallbacks, count) : 0;
     table->key_columns = calloc(count ? count : 1, sizeof(uint32_t));
     table->words = (uint32_t)((count + 63) / 64);
     table->position_column = source->position_column;
     table->insert_shape = table->delete_shape = UINT32_MAX;
     if (!table->name || !table->columns || !table->key_indices || !table->reals || !table->key_columns) return 0;
+    if (source->fallbacks && !table->fallbacks) return 0;
     for (uint32_t i = 0; i < count; i++) {
         if (source->key_indices[i]) {
             // The caller has checked the indexes already; a wrong one would write past the end of the array.

@@ -190,7 +190,8 @@ static captured_table *find_table(storage_capture *capture, const char *name) {
     return 0;
 }
 
-// Returns an SQLite result code.
+// Records may be too short to hold the last columns: those of rows that are older than a column, and of new rows that SQLite copies
+// as they are from a table with such rows. Returns an SQLite result code.
 static int read_images(storage_capture *capture, const captured_table *table, int operation) {
     for (uint32_t i = 0; i < table->column_count; i++) {
         sqlite3_value *value = 0;
@@ -198,12 +199,13 @@ static int read_images(storage_capture *capture, const captured_table *table, in
             int code = sqlite3_preupdate_old(capture->database, (int)i, &value);
             if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
             capture->old_values[i] = peek(value, table->reals[i], capture->is_utf8);
-            if (table->fallbacks && value == capture->absent) capture->old_values[i] = table->fallbacks[i];
+            if (value == capture->absent && table->fallbacks) capture->old_values[i] = table->fallbacks[i];
         }
         if (operation != SQLITE_DELETE) {
             int code = sqlite3_preupdate_new(capture->database, (int)i, &value);
             if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
             capture->new_values[i] = peek(value, table->reals[i], capture->is_utf8);
+            if (value == capture->absent && table->fallbacks) capture->new_values[i] = table->fallbacks[i];
         }
     }
     return SQLITE_OK;

@@ -105,6 +105,70 @@ import Testing
         #expect(try await engine.faults() == [])
     }
 
+    private static let copiedDefaults = [
+        "TEXT NOT NULL DEFAULT 'open'", "TEXT DEFAULT ''", "DEFAULT 1.0", "REAL DEFAULT 1", "BLOB DEFAULT x'0102'",
+        "TEXT",
+    ]
+
+    /// `INSERT … SELECT *` between tables with the same columns copies records as they are, and older ones lack the new column.
+    @Test("A row copied from another entity has the default of a new column", arguments: copiedDefaults)
+    func rowOfAnotherEntity(declaration: String) async throws {
+        let engine = try TestStore.inMemory()
+        for name in ["source", "target"] {
+            try await engine.adopt(
+                name, "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, a TEXT, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        try await engine.commit("INSERT INTO source(id, a) VALUES (1, 'one'), (2, 'two'), (3, 'three')")
+        try await engine.commit(
+            """
+            ALTER TABLE source ADD COLUMN d \(declaration);
+            ALTER TABLE target ADD COLUMN d \(declaration);
+            INSERT INTO target SELECT * FROM source;
+            UPDATE target SET a = 'first' WHERE id = 1;
+            DELETE FROM target WHERE id = 2;
+            DELETE FROM source;
+            """)
+        #expect(try await engine.faults() == [])
+        try await engine.commit("UPDATE target SET d = 7")
+        #expect(try await engine.faults() == [])
+    }
+
+    @Test(
+        "A row copied from a table without history has the default of the column it lacks, and a position of its own",
+        arguments: copiedDefaults)
+    func rowOfOtherTable(declaration: String) async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "target",
+            """
+            CREATE TABLE target(
+              id INTEGER PRIMARY KEY, a TEXT, d \(declaration), _position INTEGER NOT NULL DEFAULT 0)
+            """)
+        try await engine.commit(
+            """
+            CREATE TABLE source(id INTEGER PRIMARY KEY, a TEXT);
+            INSERT INTO source VALUES (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four');
+            ALTER TABLE source ADD COLUMN d \(declaration);
+            ALTER TABLE source ADD COLUMN _position INTEGER NOT NULL DEFAULT 0;
+            UPDATE source SET _position = 1 WHERE id = 4;
+            """)
+        let head = engine.committed.position
+        try await engine.commit("INSERT INTO target SELECT * FROM source")
+        #expect(try await engine.faults() == [])
+        let positions = try await engine.withWriter { _, db in
+            try Int64.fetchAll(db, sql: "SELECT _position FROM target ORDER BY id")
+        }
+        #expect(positions == [head + 1, head + 2, head + 3, head + 4])
+        try await engine.commit(
+            """
+            DELETE FROM target;
+            INSERT INTO target SELECT * FROM source;
+            UPDATE target SET d = 7 WHERE id = 1;
+            DELETE FROM target WHERE id = 2;
+            """)
+        #expect(try await engine.faults() == [])
+    }
+
     @Test("A schema change that was rolled back is forgotten")
     func rolledBackSchemaChange() async throws {
         let engine = try await open()

@@ -77,9 +77,9 @@ typedef struct {
     const uint8_t *key_indices;
     // 1 if the column has REAL affinity: SQLite may pass its value as an integer.
     const uint8_t *reals;
-    // The value of an absent old column: rows that are older than `ALTER TABLE … ADD COLUMN … DEFAULT` don't hold the new column,
-    // and the hook sees NULL for it. `bits` of text and blobs is an address that must outlive the capture's use of the table.
-    // Null if no column needs it.
+    // The value of a column that a record is too short to hold, and for which the hook sees NULL: that of its default. Rows that are
+    // older than `ALTER TABLE … ADD COLUMN … DEFAULT` have such records, and so have new rows that `INSERT … SELECT` copies from
+    // them. `bits` of text and blobs is an address. Null if every value is NULL.
     const storage_value *fallbacks;
 } storage_table;
 

@@ -8,15 +8,13 @@ struct CaptureDefinitions {
     struct Source {
         var entity: CatalogEntity
         var table: IntrospectedTable
-        /// The entity's columns whose rows don't hold their default yet.
-        var unfilled: Set<UInt32> = []
 
         /// Whether the definition is certainly the same. Columns that were read again may equal the earlier ones; they count as
         /// different.
         func isSame(as other: Source) -> Bool {
             entity.id == other.entity.id && ExactText(table.name) == ExactText(other.table.name)
                 && entity.columns.sharesStorage(with: other.entity.columns)
-                && table.columns.sharesStorage(with: other.table.columns) && unfilled == other.unfilled
+                && table.columns.sharesStorage(with: other.table.columns)
         }
     }
 
@@ -63,7 +61,7 @@ struct CaptureDefinitions {
             table.columns.append(known?.id ?? 0)
             table.keyIndices.append(known.map { UInt8(truncatingIfNeeded: $0.keyOrdinal) } ?? 0)
             table.reals.append(column.affinity == .real ? 1 : 0)
-            table.fallbacks.append(known.flatMap { source.unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
+            table.fallbacks.append(column.fallback)
         }
         return table
     }
@@ -78,6 +76,14 @@ struct CaptureDefinitions {
             memory.append(UnsafeMutableRawPointer(block))
             return UnsafePointer(block)
         }
+        func raw(_ value: StorageValue) -> storage_value {
+            value.withRaw { raw in
+                guard raw.hasBytes else { return raw }
+                let bytes = Array(raw.addressed)
+                return storage_value(
+                    type: Int32(raw.type), borrowing: UnsafeRawBufferPointer(start: keep(bytes), count: bytes.count))
+            }
+        }
         var list: [storage_table] = []
         for table in tables {
             let needed = table.fallbacks.contains { $0 != .null }
@@ -87,24 +93,11 @@ struct CaptureDefinitions {
                     column_count: UInt32(table.columns.count), position_column: table.positionColumn,
                     columns: keep(table.columns),
                     key_indices: keep(table.keyIndices), reals: keep(table.reals),
-                    fallbacks: needed ? keep(table.fallbacks.map(Self.raw)) : nil))
+                    fallbacks: needed ? keep(table.fallbacks.map(raw)) : nil))
         }
         let code = list.withUnsafeBufferPointer { storage_capture_define(capture, $0.baseAddress, $0.count) }
         guard code == SQLITE_OK else {
             throw StorageError.sqlite(code: code, message: "capture can't be set up", sql: nil)
-        }
-    }
-
-    /// Converts a fallback for capture. Memory for texts and blobs is never freed: there is one per default of a column that this
-    /// process saw being added.
-    private static func raw(_ value: StorageValue) -> storage_value {
-        value.withRaw { raw in
-            guard raw.hasBytes else { return raw }
-            let bytes = raw.addressed
-            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
-            block.copyMemory(from: bytes)
-            return storage_value(
-                type: Int32(raw.type), borrowing: UnsafeRawBufferPointer(rebasing: block[..<bytes.count]))
         }
     }
 }

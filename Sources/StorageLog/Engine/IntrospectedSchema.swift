@@ -74,11 +74,7 @@ extension LogWriter {
             guard standIns[entity.id] != nil || !schema.replaced.contains(entity.id) else { continue }
             let name = standIns[entity.id] ?? entity.stored
             guard let table = found.tables[name.folded] else { continue }
-            var source = CaptureDefinitions.Source(entity: entity, table: table)
-            if !schema.unfilled.isEmpty {
-                source.unfilled = Set(entity.columns.lazy.map(\.id).filter(schema.unfilled.contains))
-            }
-            sources.append(source)
+            sources.append(.init(entity: entity, table: table))
         }
         schemaWork.definitions += try definitions.define(sources, in: capture)
     }

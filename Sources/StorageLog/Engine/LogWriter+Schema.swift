@@ -365,7 +365,6 @@ extension LogWriter {
                 }
             }
         }
-        try defineCapture(readSchema())
     }
 }
 
