@@ -8,6 +8,8 @@ final class FullTextIndexWriter {
     let index: FullTextIndex
     /// The statement that made the index, as SQLite keeps it.
     let sql: String
+    /// How many of the transaction's captured events the index shows already, because it was made from the table as they left it.
+    var shownEvents = 0
     private let columnCount: Int
     private let columns: [UInt32]
     /// Indices in the primary key of the columns that belong to it; events store the key separately.
@@ -50,6 +52,7 @@ final class FullTextIndexWriter {
 
     /// Rebuilds the whole index from the entity's table.
     func rebuild(in writer: LogWriter) throws {
+        shownEvents = writer.pendingEvents
         try all.execute()
         guard try documents(upTo: Self.manyDocuments) == Self.manyDocuments else { return }
         writer.reconnectVirtualTables()

@@ -24,7 +24,9 @@ package final class FullTextProjection: InlineProjection {
         _ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter
     ) throws {
         for (entity, feed) in indexes {
-            let changes = events.lazy.filter { view.shape(of: $0).entity == entity }
+            // An index that was made since the commit began shows its changes.
+            let fresh = events.clamped(to: min(feed.shownEvents, events.upperBound)..<events.upperBound)
+            let changes = fresh.lazy.filter { view.shape(of: $0).entity == entity }
             var documents = 0
             do {
                 for (row, changes) in changes.grouped(by: { view.events[$0].rowid }) {
@@ -155,7 +157,7 @@ package final class FullTextProjection: InlineProjection {
         }
     }
 
-    package func committed(in writer: LogWriter) {}
+    package func committed(in writer: LogWriter) { for feed in indexes.values { feed.shownEvents = 0 } }
 }
 
 extension StorageError {
