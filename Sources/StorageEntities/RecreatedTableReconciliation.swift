@@ -48,12 +48,13 @@ package struct RecreatedTableReconciliation {
         try writer.finishReplacement(adopted)
     }
 
-    /// Matches row `n` of the new table with row `o` of the old one. The new table's collation may consider different
-    /// keys equal; it finds few rows quickly, and comparing the bytes decides.
+    /// Matches row `n` of the new table with row `o` of the old one if their keys are identical: '2' and 2 are two rows, as in the
+    /// log. The new table's types and collations may consider others equal. The first comparison finds rows of the new table by its
+    /// key, the second those of the old one, and both find a few more.
     private static func condition(matchingKeysOf entity: CatalogEntity) -> String {
         entity.key.map { column in
             let name = quoted(column.stored)
-            return "n.\(name) IS o.\(name) AND n.\(name) COLLATE BINARY IS o.\(name)"
+            return "n.\(name) IS o.\(name) AND o.\(name) IS +n.\(name) AND storage_identical(n.\(name), o.\(name))"
         }.joined(separator: " AND ")
     }
 
