@@ -247,6 +247,25 @@ import Testing
         }
     }
 
+    @Test("Columns that hide every name of the rowid are refused")
+    func hiddenRowid() async throws {
+        let engine = try await open()
+        try await engine.commit("ALTER TABLE person ADD COLUMN rowid; ALTER TABLE person ADD COLUMN OID")
+        try await engine.commit("UPDATE person SET a = a || '!', rowid = 7")
+        #expect(try await engine.faults() == [])
+        for script in [
+            "ALTER TABLE person ADD COLUMN _rowid_", "ALTER TABLE person RENAME COLUMN a TO _ROWID_",
+            "ALTER TABLE person ADD COLUMN _rowid_; UPDATE person SET b = 7",
+        ] {
+            #expect(await code { try await engine.commit(script) } == .schemaMismatch, "\(script)")
+            try await engine.commit("UPDATE person SET b = b + 1, OID = 8")
+            #expect(try await engine.faults() == [], "\(script)")
+        }
+        try await engine.commit("ALTER TABLE person DROP COLUMN rowid; ALTER TABLE person ADD COLUMN _rowid_")
+        try await engine.commit("UPDATE person SET b = b + 1, _rowid_ = 9")
+        #expect(try await engine.faults() == [])
+    }
+
     /// Another table may be given the freed pages of a dropped one; that doesn't make it the same entity.
     @Test("A table on the same page is another table")
     func tableOnFreedPage() async throws {

@@ -50,6 +50,7 @@ extension LogWriter {
                 next += 1
             }
         }
+        guard adopted.rowidName != nil else { throw StorageError.hiddenRowid(entity.name) }
         record(adopted)
         return adopted
     }

@@ -338,6 +338,8 @@ extension LogWriter {
             guard let index = indexes[column.name.folded] else { continue }
             (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }
+        // Back-links find rows by their rowid.
+        guard entity.rowidName != nil else { throw StorageError.hiddenRowid(entity.name) }
     }
 
     private func adopt(_ table: IntrospectedTable, for entity: UInt32) {
@@ -380,6 +382,12 @@ extension StorageError {
             .schemaMismatch,
             "\"\(entity)\" gets a generated column \"\(column)\", and values that are computed have no history.",
             remedy: "Compute it in a view or in the query, or let a trigger fill a column of its own.")
+    }
+
+    static func hiddenRowid(_ entity: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "\"\(entity)\" gets columns rowid, oid and _rowid_, which hide SQLite's rowid.",
+            remedy: "Rename one of them.")
     }
 
     static func recreatedTable(_ name: String) -> StorageError {
