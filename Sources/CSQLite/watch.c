@@ -49,7 +49,11 @@ static void bar_writing(storage_capture *capture) {
 static void look_at_schema(storage_capture *capture) {
     if (!capture->schema_callback || capture->looks_at_schema || capture->suppressed) return;
     capture->looks_at_schema = 1;
-    if (capture->schema_callback(capture->schema_context) != 0) fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+    if (capture->schema_callback(capture->schema_context) != 0) {
+        // A change of its own, so that the error is undone with the savepoint in which the schema was changed.
+        capture->change_count++;
+        fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+    }
     capture->looks_at_schema = 0;
 }
 

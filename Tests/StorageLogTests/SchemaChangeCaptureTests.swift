@@ -213,6 +213,28 @@ import Testing
         }
     }
 
+    @Test("A schema change that can't be followed is forgiven if its savepoint is undone, and only then")
+    func undoneRefusedChange() async throws {
+        let engine = try await open()
+        let change = "ALTER TABLE person ADD COLUMN g AS (b * 2); SELECT count(g) FROM person"
+        for script in [
+            "SAVEPOINT s; \(change); ROLLBACK TO s; UPDATE person SET b = 5",
+            "UPDATE person SET b = 6; SAVEPOINT s; UPDATE person SET b = 7; \(change); ROLLBACK TO s; UPDATE person SET c = 5",
+            "SAVEPOINT r; SAVEPOINT s; \(change); RELEASE s; ROLLBACK TO r; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 5",
+        ] {
+            try await engine.commit(script)
+            #expect(try await engine.faults() == [], "\(script)")
+        }
+        for script in [
+            "SAVEPOINT s; \(change); RELEASE s; UPDATE person SET b = 8",
+            "\(change); SAVEPOINT s; UPDATE person SET b = 8; ROLLBACK TO s",
+            "ALTER TABLE person ADD COLUMN g AS (b * 2); SAVEPOINT s; SELECT count(g) FROM person; ROLLBACK TO s",
+        ] {
+            #expect(await code { try await engine.commit(script) } == .schemaMismatch, "\(script)")
+            #expect(try await engine.faults() == [], "\(script)")
+        }
+    }
+
     /// A column that is dropped and one that is added are two columns, also where nothing comes between.
     @Test("Dropping and adding isn't renaming")
     func droppingAndAdding() async throws {
