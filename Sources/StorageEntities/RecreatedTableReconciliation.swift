@@ -26,11 +26,8 @@ package struct RecreatedTableReconciliation {
                 try run("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN _position INTEGER NOT NULL DEFAULT 0")
             }
         }
-        let old = try foldOld(entity)
         let adopted = try writer.adoptReplacement(entity)
-        for column in adopted.live where !entity.live.contains(where: { $0.id == column.id }) {
-            try writer.asEngine { try run("ALTER TABLE \(quoted(old)) ADD COLUMN \(quoted(column.stored))") }
-        }
+        let old = try foldOld(adopted)
         try writer.captureReplacement(adopted, in: old)
         try compare(adopted, with: old)
         let keys = Self.condition(matchingKeysOf: adopted)
@@ -67,7 +64,8 @@ package struct RecreatedTableReconciliation {
         return try select.step()
     }
 
-    /// Creates a table without types and constraints, with the entity's rows according to the log.
+    /// Creates a table without types and constraints, with the entity's rows according to the log and the columns of the new table:
+    /// one that it lacks could hide the rowid.
     private func foldOld(_ entity: CatalogEntity) throws -> String {
         let name = "replaced \(entity.id)"
         try writer.asEngine {

@@ -438,6 +438,37 @@ import Testing
         try await storage.close()
     }
 
+    /// The rows of the old table are found by their rowid.
+    @Test("A recreated table may leave out a column named rowid")
+    func recreatedTableWithoutColumnNamedRowid() async throws {
+        func declare(_ schema: inout Schema) {
+            schema.migration("m1") { try $0.execute(sql: "CREATE TABLE t(id TEXT PRIMARY KEY, rowid INTEGER, v TEXT)") }
+            schema.adopt("t")
+        }
+        var storage = try open(declare)
+        try await storage.write {
+            try $0.execute("INSERT INTO t(id, rowid, v) VALUES ('a', 2, 'one'), ('b', 1, 'two'), ('c', NULL, 'three')")
+        }
+        try await storage.close()
+        storage = try open {
+            declare(&$0)
+            $0.migration("m2") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE n(id TEXT PRIMARY KEY, v TEXT);
+                        INSERT INTO n(id, v) SELECT id, v || id FROM t;
+                        DROP TABLE t;
+                        ALTER TABLE n RENAME TO t;
+                        """)
+            }
+        }
+        try await storage.write { try $0.execute("UPDATE t SET v = v || '!'") }
+        #expect(try await storage.verify().findings.map(\.message) == [])
+        let values = try await storage.read { try String.fetchAll($0, sql: "SELECT v FROM t ORDER BY id") }
+        #expect(values == ["onea!", "twob!", "threec!"])
+        try await storage.close()
+    }
+
     @Test("The rows with the least and the greatest rowid are converted too")
     func conversionOfOutermostRows() async throws {
         func declare(_ schema: inout Schema) {
