@@ -107,6 +107,27 @@ import Testing
         try await engine.close()
     }
 
+    @Test("Back-links don't follow an added column named as the rowid", arguments: ["rowid", "_ROWID_", "oid"])
+    func addedColumnIsNoRowid(name: String) async throws {
+        let engine = try await opened(after: "ALTER TABLE t ADD COLUMN \(name) INTEGER; UPDATE t SET \(name) = 3 - id")
+        for value in ["new", "newer"] { try await engine.commit("UPDATE t SET v = '\(value)' WHERE id = 1") }
+        #expect(try await faults(engine) == [])
+        #expect(try await engine.integer("SELECT _position FROM t WHERE id = 1") == engine.committed.position)
+        try await engine.close()
+    }
+
+    @Test("A change of a row is refused while added columns hide every name of the rowid")
+    func addedColumnsHideRowid() async throws {
+        let engine = try await opened(
+            after: "ALTER TABLE t ADD COLUMN rowid; ALTER TABLE t ADD COLUMN oid; ALTER TABLE t ADD COLUMN _rowid_")
+        #expect(await code { try await engine.commit("UPDATE t SET v = 'new' WHERE id = 1") } == .schemaMismatch)
+        try await engine.commit("ALTER TABLE t DROP COLUMN rowid")
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 1")
+        #expect(try await faults(engine) == [])
+        #expect(try await engine.integer("SELECT _position FROM t WHERE id = 1") == engine.committed.position)
+        try await engine.close()
+    }
+
     // MARK: Beside an open store
 
     /// Runs SQL as another program does while the store is open.

@@ -65,8 +65,10 @@ package struct CatalogEntity: Sendable, Equatable {
     }
 
     /// The name by which SQLite's rowid can be selected: one that no column hides.
-    package var rowidName: String? {
-        let taken = Set(live.map(\.stored.lowercasedASCII))
+    package var rowidName: String? { Self.rowidName(besides: live.map(\.stored)) }
+
+    static func rowidName(besides columns: [String]) -> String? {
+        let taken = Set(columns.map(\.lowercasedASCII))
         return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
     }
 }

@@ -84,8 +84,12 @@ extension LogWriter {
     /// - Returns: nil if the table was dropped after its rows were changed, so that they have no positions to update.
     private func stamp(of entity: UInt32) throws -> PreparedStatement? {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else { return nil }
-        return try statement(
-            "UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowidName ?? "rowid") = ?2")
+        // The table may have columns of another program, which the catalog doesn't know.
+        let columns = schema.introspected?.tables[entity.stored.folded]?.columns.map(\.name)
+        guard let rowid = CatalogEntity.rowidName(besides: columns ?? entity.live.map(\.stored)) else {
+            throw StorageError.hiddenRowid(entity.name)
+        }
+        return try statement("UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(rowid) = ?2")
     }
 
     /// Removes the tombstone of an inserted row and returns its position, that of the row's delete.

@@ -386,7 +386,7 @@ extension StorageError {
 
     static func hiddenRowid(_ entity: String) -> StorageError {
         StorageError(
-            .schemaMismatch, "\"\(entity)\" gets columns rowid, oid and _rowid_, which hide SQLite's rowid.",
+            .schemaMismatch, "\"\(entity)\" has columns rowid, oid and _rowid_, which hide SQLite's rowid.",
             remedy: "Rename one of them.")
     }
 
