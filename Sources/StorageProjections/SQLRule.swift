@@ -53,6 +53,7 @@ extension SQLRule {
         guard words.count > 4, words[0] == "--", words[1].lowercased() == "on",
             let of = words.firstIndex(where: { $0.lowercased() == "of" }), of > 2
         else { return nil }
+        guard of + 1 < words.count else { return nil }
         var operations: Set<StorageEvent.Operation> = []
         for word in words[2..<of] where word.lowercased() != "or" {
             guard let operation = StorageEvent.Operation(rawValue: word.lowercased()) else {

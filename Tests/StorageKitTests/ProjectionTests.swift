@@ -246,11 +246,11 @@ struct ProjectionTests {
         let reader = try StorageKit.start(at: store.url, config: configuration).facade
         var counts = reader.liveValue { try Int.fetchOne($0, sql: "SELECT count(*) FROM tally") ?? 0 }.snapshots
             .makeAsyncIterator()
-        for number in 0..<20 {
+        for number in 1...20 {
             while try await counts.next() != number {}
             try await store.storage.save(Note(id: number, text: "a"))
         }
-        while try await counts.next() != 20 {}
+        while try await counts.next() != 21 {}
         try await reader.close()
     }
 

@@ -53,7 +53,6 @@ import Testing
         #expect(json.contains(#""time":"2024-05-01T11:00:00Z""#), "\(json)")
     }
 
-    /// New York in 2024: 01:30 comes twice in autumn, and 02:30 in spring not at all.
     @Test("An offset that can't be written is none", arguments: ["LMT4:56:02", "AAA99"])
     func unwritableOffsets(zone: String) async throws {
         let store = try await SampleStore.shared.value
@@ -61,6 +60,7 @@ import Testing
         #expect(local == (try output(["log", "--oneline", "--time", "utc"], zone: zone, store: store.path)))
     }
 
+    /// New York in 2024: 01:30 comes twice in autumn, and 02:30 in spring not at all.
     @Test(
         "Changes of clocks are taken into account",
         arguments: [

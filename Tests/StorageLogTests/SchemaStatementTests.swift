@@ -17,6 +17,7 @@ import Testing
 
     private static let kept: [(sql: String, kind: SchemaStatement.Kind)] = [
         ("CREATE TABLE x /*d*/ (a, b TEXT DEFAULT ';') STRICT", .table),
+        ("CREATE TABLE x \u{FEFF}(a)", .table),
         ("CREATE TABLE 'x'(a)", .table), ("create table \"X\"(a) ; -- the end; or not", .table),
         ("CREATE TABLE [x](a, /* ; */ `b;` CHECK (b <> ';')) WITHOUT ROWID;; /* ; */", .table),
         ("CREATE VIRTUAL TABLE x /*h*/ using fts5(a, tokenize = 'trigram')", .virtualTable),
@@ -46,6 +47,9 @@ import Testing
         ("CREATE VIEW x AS SELECT 1;SELECT 2", .view), ("CREATE VIRTUAL TABLE x USING fts5(a);SELECT 2", .virtualTable),
         ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1; END; DELETE FROM t", .trigger),
         ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1; END; SELECT 1; END", .trigger),
+        // SQLite skips a byte order mark, and reads nothing behind a NUL.
+        ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1;\u{FEFF}END; DELETE FROM t; SELECT 1; END", .trigger),
+        ("CREATE TRIGGER x DELETE ON t BEGIN SELECT 1;\0 y\nEND; DELETE FROM t; SELECT 1; END", .trigger),
     ]
 
     @Test("A second statement is refused", arguments: followed)
@@ -66,6 +70,19 @@ import Testing
 
     @Test("What creates anything else is refused", arguments: other)
     func otherStatement(sql: String, kind: SchemaStatement.Kind) { #expect(refusal(sql, kind) == .corrupt) }
+
+    private static let scripts: [(sql: String, script: String)] = [
+        ("CREATE INDEX x ON t(v) -- the end", "CREATE INDEX x ON t(v);"), ("CREATE TABLE x(a) /* ", "CREATE TABLE x(a);"),
+        ("CREATE TABLE x(\n  a, -- b\n  goal\n); ", "CREATE TABLE x(\n  a, -- b\n  goal\n);"),
+        ("CREATE INDEX x ON t(v)\n/ -- c\n.shell ls", "CREATE INDEX x ON t(v) /   .shell ls;"),
+        ("CREATE TABLE x(a DEFAULT '\n/\n',\nGo\n)", "CREATE TABLE x(a DEFAULT '\n/\n', Go );"),
+    ]
+
+    @Test("SQLite's shell splits no statement of a script, and ends it where it ends", arguments: scripts)
+    func script(sql: String, script: String) throws {
+        let kind: SchemaStatement.Kind = sql.contains("INDEX") ? .index : .table
+        #expect(try SchemaStatement(sql, creating: kind, named: "x").script == script)
+    }
 
     @Test("The error names the object")
     func error() {

@@ -423,7 +423,7 @@ import Testing
     func userFilesStay() throws {
         // No process has this number.
         let own = ["-30000 notes.txt", "-2024-05-01", "-99999999-0-copy", "-99999999-", "-99999999", "--1-0"]
-        let left = ["-99999999-0", "-99999999-12-wal", "-99999999-0-journal"]
+        let left = ["", "-wal", "-shm", "-journal", ".lock", ".bell"].map { "-99999999-0\($0)" }
         for suffix in own + left {
             #expect(FileManager.default.createFile(atPath: folder.path("a.sqlite.partial\(suffix)"), contents: nil))
         }

@@ -23,10 +23,10 @@ package enum SQLToken: Equatable {
     {
         var tokens: [SQLToken] = []
         var rest = Array(sql.utf8)[...]
-        while let byte = rest.first {
-            if isSpace(byte) {
-                rest.removeFirst()
-            } else if rest.starts(with: "--".utf8) || rest.starts(with: "/*".utf8) {
+        while !rest.isEmpty {
+            if dropSpace(&rest) {
+                continue
+            } else if isComment(rest) {
                 guard skipsComments else { throw .comment }
                 dropComment(&rest)
             } else if let token = popToken(&rest) {
@@ -36,6 +36,59 @@ package enum SQLToken: Equatable {
             }
         }
         return tokens
+    }
+
+    /// A statement with its semicolon, for a script that SQLite's shell runs: without what follows its last token.
+    ///
+    /// The shell also ends a statement at a line that is only `/` or `go`, and runs a line after it that begins with a dot. A statement
+    /// with such a line is returned without comments and, outside of quotes, without line breaks.
+    package static func script(_ sql: String) throws(Fault) -> String {
+        let bytes = Array(sql.utf8)
+        var rest = bytes[...]
+        var end = 0
+        var flat: [UInt8] = []
+        var flatEnd = 0
+        while !rest.isEmpty {
+            let start = rest.startIndex
+            if dropSpace(&rest) {
+                flat.append(UInt8(ascii: " "))
+            } else if isComment(rest) {
+                dropComment(&rest)
+                flat.append(UInt8(ascii: " "))
+            } else if let token = popToken(&rest) {
+                flat += bytes[start..<rest.startIndex]
+                if token != .symbol(";") { (end, flatEnd) = (rest.startIndex, flat.count) }
+            } else {
+                throw .openQuote
+            }
+        }
+        let isSplit = bytes.split(separator: UInt8(ascii: "\n")).contains(where: endsStatement)
+        return String(decoding: isSplit ? flat[..<flatEnd] : bytes[..<end], as: UTF8.self) + ";"
+    }
+
+    /// Whether SQLite's shell ends a statement at a line: nothing but white space and comments follows `/` or `go`.
+    private static func endsStatement(_ line: ArraySlice<UInt8>) -> Bool {
+        let line = line.drop(while: isSpace)
+        let isGo = String(decoding: line.prefix(2), as: UTF8.self).lowercased() == "go"
+        guard isGo || line.first == UInt8(ascii: "/") else { return false }
+        let rest = line.dropFirst(isGo ? 2 : 1).drop(while: isSpace)
+        return rest.isEmpty || isComment(rest)
+    }
+
+    /// Drops white space, which a byte order mark is to SQLite where no word is before it.
+    private static func dropSpace(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) {
+            rest.removeFirst(3)
+        } else if let byte = rest.first, isSpace(byte) {
+            rest.removeFirst()
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private static func isComment(_ rest: ArraySlice<UInt8>) -> Bool {
+        rest.starts(with: "--".utf8) || rest.starts(with: "/*".utf8)
     }
 
     /// A comment may end with the text.

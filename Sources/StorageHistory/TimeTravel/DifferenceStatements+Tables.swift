@@ -31,7 +31,7 @@ extension DifferenceStatements {
                 // The last one first: its CHECK may name an earlier one.
                 return gone.reversed().map { "\(table) DROP COLUMN \(quoted($0.stored));" }
                     + renames.map { "\(table) RENAME COLUMN \(quoted($0.old)) TO \(quoted($0.new));" }
-                    + (try added.map { "\(table) ADD COLUMN \(try definition(of: $0));" })
+                    + (try added.map { try SQLToken.script("\(table) ADD COLUMN \(definition(of: $0))") })
             }
         }
 

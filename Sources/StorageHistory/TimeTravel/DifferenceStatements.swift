@@ -43,7 +43,7 @@ package struct DifferenceStatements {
         for (old, new) in renames { try body("ALTER TABLE \(quoted(old)) RENAME TO \(quoted(new));") }
         for table in kept { try table.alterations.forEach(body) }
         for table in difference.tables where table.from == nil {
-            if let to = table.to { try body(to.statements.table.sql + ";") }
+            if let to = table.to { try body(to.statements.table.script) }
         }
         let keptTables = Dictionary(kept.map { ($0.to.id, $0) }) { first, _ in first }
         var changed: Set<UInt32> = []
@@ -60,7 +60,7 @@ package struct DifferenceStatements {
         }
         // Indexes last, because inserts are faster without them.
         for table in difference.tables {
-            if let to = table.to { for object in try objects.missing(of: to) { try body(object.sql + ";") } }
+            if let to = table.to { for object in try objects.missing(of: to) { try body(object.script) } }
         }
     }
 

@@ -45,13 +45,15 @@ public struct WriteTransaction: TransactionReader {
         }
     }
 
-    /// Inserts or updates many rows.
+    /// Inserts or updates many rows: all of them or none. A statement with RETURNING must be read to its end first.
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entities: [E]) throws {
         let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
-            try writer.inSavepoint { try table.save(entities, now: now, with: writer) }
+            let save = { try table.save(entities, now: now, with: writer) }
+            // SQLite undoes the statement of a single row by itself.
+            if entities.count > 1 { try writer.inSavepoint(save) } else { try save() }
         }
     }
 

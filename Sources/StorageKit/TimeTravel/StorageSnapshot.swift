@@ -115,7 +115,10 @@ public struct StorageSnapshot: EntityReader {
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         let state = state
-        return try await engine.readLong { live in try state.read(tables, from: live, body) }
+        return try await engine.readLong { live in
+            // Only the program's own SQL runs in it.
+            try state.read(tables, from: live) { db in try db.connection.allowingAttachment { try body(db) } }
+        }
     }
 }
 

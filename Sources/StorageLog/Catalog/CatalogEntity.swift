@@ -53,7 +53,7 @@ package struct CatalogEntity: Sendable, Equatable {
 
     /// The statements of ``definitions``, to be run.
     ///
-    /// - Throws: `corrupt` that names the table, if one doesn't create it, or an index or trigger of it, or isn't a single one.
+    /// - Throws: `corrupt` that names the table, if one doesn't create it, or any index or trigger, or isn't a single one.
     package var statements: (table: SchemaStatement, rest: [SchemaStatement]) {
         get throws {
             let (table, rest) = definitions

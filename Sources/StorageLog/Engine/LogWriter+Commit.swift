@@ -188,6 +188,8 @@ extension LogWriter {
         var column: UInt32 = 0
         let error = storage_capture_error(capture, &entity, &column)
         guard error != Int32(STORAGE_CAPTURE_OK) else { return }
+        // Capture only knows that the change can't be followed.
+        if error == Int32(STORAGE_CAPTURE_UNKNOWN_COLUMNS), let schemaFailure { throw schemaFailure }
         throw StorageError.capture(
             error, entity: catalog.entity(id: entity)?.name, column: catalog.column(id: column)?.name)
     }

@@ -211,7 +211,8 @@ extension LogWriter {
         while try select.step() {
             let (type, name) = (select.string(0), select.string(1))
             let hides =
-                type != "index" && (catalog.entity(stored: name) != nil || name.lowercased().hasPrefix("storage_"))
+                type != "index"
+                && (catalog.entity(stored: name) != nil || name.isReservedName || ReservedNames.isBuiltIn(name))
             if hides || type == "trigger" { refused.append((type, name, hides)) }
         }
         return refused

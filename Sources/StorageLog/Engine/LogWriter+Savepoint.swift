@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import StorageCore
 
 extension LogWriter {
@@ -9,8 +10,9 @@ extension LogWriter {
             try statement("RELEASE storage_part").execute()
             return value
         } catch {
-            // The transaction fails then, and ``classified(_:)`` asks the connection for the result of its last call.
-            guard !isOfTheFile(error) else { throw error }
+            // The transaction fails then, and ``classified(_:)`` asks the connection for the result of its last call. SQLite may also have
+            // ended it by itself, as RAISE(ROLLBACK) does.
+            guard !isOfTheFile(error), storage_capture_ended(capture) == 0 else { throw error }
             try statement("ROLLBACK TO storage_part").execute()
             try statement("RELEASE storage_part").execute()
             throw error

@@ -67,8 +67,10 @@ extension LogWriter {
         storage_capture_take_schema_suspicion(capture)
         do {
             try compareSchema()
+            schemaFailure = nil
             return true
         } catch {
+            schemaFailure = error
             return false
         }
     }
@@ -77,6 +79,7 @@ extension LogWriter {
     func forgetSchemaStates() {
         storage_capture_take_schema_undone(capture)
         changes.states = [:]
+        schemaFailure = nil
     }
 
     /// Records, before a commit is finished, changes of tables as catalog events of the same commit.
@@ -146,6 +149,8 @@ extension LogWriter {
     func followOtherPrograms() throws {
         guard try schemaVersion().version != schema.version else { return }
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
+        // What is there when a transaction begins was made by others.
+        guarded.hidingBuiltIn.formUnion(found.hidingBuiltIn)
         var moved: [(entity: CatalogEntity, root: Int64)] = []
         for entity in catalog.live where !schema.missing.contains(entity.id) {
             let name = entity.stored.folded

@@ -59,6 +59,8 @@ package final class LogWriter {
     var defersTombstones = false
     var tombstones = Tombstones()
     var role = WriterRole()
+    /// Why the last change of the schema by the current commit was refused, while its body runs further statements.
+    var schemaFailure: (any Error)?
     /// Whether a projection has run since followers were woken.
     var hasRunProjection = false
     var guarded = GuardedState()

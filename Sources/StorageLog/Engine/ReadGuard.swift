@@ -70,10 +70,14 @@ struct ReadGuard {
         let select = try PreparedStatement(
             connection,
             """
-            SELECT type, name FROM sqlite_temp_schema AS made WHERE type IN ('table', 'view') AND EXISTS (
-              SELECT 1 FROM main.sqlite_schema AS own WHERE own.name = made.name COLLATE NOCASE)
+            SELECT type, name, EXISTS (SELECT 1 FROM main.sqlite_schema AS own WHERE own.name = made.name COLLATE NOCASE)
+            FROM sqlite_temp_schema AS made WHERE type IN ('table', 'view')
             """)
-        return try select.step() ? "\(select.string(0)) \"\(select.string(1))\"" : nil
+        while try select.step() {
+            let name = select.string(1)
+            if select.integer(2) != 0 || ReservedNames.isBuiltIn(name) { return "\(select.string(0)) \"\(name)\"" }
+        }
+        return nil
     }
 
     /// - Returns: The first one that had changed.

@@ -157,14 +157,12 @@ package struct FilePlacement: Sendable {
         }.sorted().map { (folder as NSString).appendingPathComponent($0) }
     }
 
-    /// The process that has created a file with this suffix; nil if it isn't a suffix of ``partial`` or of SQLite's files beside it.
+    /// The process that has created a file with this suffix; nil if it isn't a suffix of ``partial`` or of the files beside it.
     private static func process(fromSuffix suffix: Substring) -> pid_t? {
         let parts = suffix.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.allSatisfy(isDigit) else { return nil }
         let rest = parts[1].utf8.drop(while: isDigit)
-        guard rest.count < parts[1].utf8.count, ["", "-wal", "-shm", "-journal"].contains(Substring(rest)) else {
-            return nil
-        }
+        guard rest.count < parts[1].utf8.count, ([""] + sidecars).contains(String(Substring(rest))) else { return nil }
         return pid_t(parts[0])
     }
 

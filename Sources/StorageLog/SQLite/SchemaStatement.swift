@@ -48,10 +48,16 @@ package struct SchemaStatement: Sendable, Equatable {
     }
 
     private init(_ sql: String, creating kinds: [Kind], title: String) throws {
-        guard let tokens = try? SQLToken.tokens(of: sql, skippingComments: true),
+        // SQLite reads a text up to its first NUL.
+        guard !sql.utf8.contains(0), let tokens = try? SQLToken.tokens(of: sql, skippingComments: true),
             let (kind, name) = Self.created(by: tokens), kinds.contains(kind), Self.isSingle(tokens, kind)
         else { throw StorageError.notOneStatement(title) }
         (self.sql, self.kind, self.name) = (sql, kind, name)
+    }
+
+    /// The statement for a script, with its semicolon: see ``SQLToken/script(_:)``.
+    package var script: String {
+        get throws { try SQLToken.script(sql) }
     }
 
     package func run(on database: Connection) throws { try PreparedStatement(database, sql).execute() }

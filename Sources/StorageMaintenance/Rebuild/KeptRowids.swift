@@ -29,7 +29,7 @@ struct KeptRowids {
     /// - Complexity: O(n log n) in the rows of both tables; O(1) if there is nothing to keep.
     func assign(to table: String, as entity: CatalogEntity) throws -> [String] {
         guard let made = entity.rowidName, let kept = old.rowidName, entity.key.count == old.key.count,
-            try isReferredTo(), try hasRowidsBesideKey()
+            try isReferredTo(), try hasRowids(named: kept)
         else { return [] }
         let last = try PreparedStatement(
             database,
@@ -64,15 +64,17 @@ struct KeptRowids {
         ).step()
     }
 
-    /// Whether the old table is there with its key, and with rowids that aren't the key.
-    private func hasRowidsBesideKey() throws -> Bool {
+    /// Whether the old table is there with its key, and with rowids that aren't the key and that no column of another program hides.
+    private func hasRowids(named rowid: String) throws -> Bool {
         let table = try PreparedStatement(
             database,
             """
             SELECT 1 FROM temp.pragma_table_list(?1) WHERE schema = 'main' AND type = 'table' AND wr = 0
             AND EXISTS (SELECT 1 FROM temp.pragma_index_list(?1, 'main') WHERE origin = 'pk')
+            AND NOT EXISTS (SELECT 1 FROM temp.pragma_table_xinfo(?1, 'main') WHERE name = ?2 COLLATE NOCASE)
             """)
         table.bind(text: old.stored, at: 1)
+        table.bind(text: rowid, at: 2)
         guard try table.step() else { return false }
         let key = try PreparedStatement(
             database, "SELECT name FROM temp.pragma_table_info(?1, 'main') WHERE pk > 0 ORDER BY pk")

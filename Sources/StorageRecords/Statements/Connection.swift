@@ -130,9 +130,9 @@ package struct Connection {
     /// Lets no statement attach another file, which `VACUUM` does as well: where SQL of a file runs, an enemy may have written it.
     package func refuseAttachments() { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
 
-    /// Runs a statement that attaches a file, or a `VACUUM`, where others may not. The file stays attached.
+    /// Runs statements that may attach files, as many as SQLite permits by default, or a `VACUUM`. The files stay attached.
     package func allowingAttachment<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let usual = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+        let usual = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, usual) }
         return try body()
     }

@@ -180,7 +180,9 @@ extension SyncDriver {
         return status
     }
 
-    var currentStatus: SyncStatus { Self.status(in: phase, lastError: lastError, after: settledStatus) }
+    var currentStatus: SyncStatus {
+        closedStatus ?? Self.status(in: phase, lastError: lastError, after: settledStatus)
+    }
 
     /// - Parameter last: The status before, which has the counts if the store can't be read now.
     static func status(in phase: Phase, lastError: String?, after last: SyncStatus = SyncStatus()) -> SyncStatus {

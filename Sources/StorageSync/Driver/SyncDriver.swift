@@ -41,6 +41,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     var statusCount = 0
     /// As of the last processed input: the saved state, not the one being saved.
     var settledStatus: SyncStatus
+    /// The last status of a store that was closed: what was pending in it still is.
+    var closedStatus: SyncStatus?
     var phase: Phase
     private var inputs: [Input] = []
     var isWorking = false
@@ -250,8 +252,11 @@ extension SyncDriver {
         phase = .failed((error as? StorageError)?.message ?? "\(error)")
         release(&pullWaiters)
         release(&listenWaiters)
-        // A closed store stays closed.
-        if let error = error as? StorageError, error.code == .closed { return stop() }
+        // A closed store stays closed, and its writes aren't sent.
+        if let error = error as? StorageError, error.code == .closed {
+            closedStatus = currentStatus
+            return stop()
+        }
         let seconds = restarts.next()
         timer?.cancel()
         timer = Task { [weak self] in

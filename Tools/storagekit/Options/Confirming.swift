@@ -9,7 +9,10 @@ extension Confirming {
     /// Asks whether to continue.
     ///
     /// - Throws: `usage` if there is no terminal to ask on, or the question can't be shown; `negative` if the answer is no.
-    func confirm(_ question: String) throws {
+    func confirm(_ question: String) throws { try confirm(shown: TerminalText.visible(question)) }
+
+    /// Asks the same with text that ``TerminalText`` has returned.
+    func confirm(shown question: String) throws {
         if yes { return }
         guard Terminal(descriptor: 0).isTerminal else {
             throw CommandError(
@@ -17,7 +20,7 @@ extension Confirming {
                 next: "Check with --dry-run, then add --yes.")
         }
         do {
-            try FileHandle.standardError.write(contentsOf: Data("\(TerminalText.visible(question)) [y/N] ".utf8))
+            try FileHandle.standardError.write(contentsOf: Data("\(question) [y/N] ".utf8))
         } catch {
             throw CommandError(
                 .usage, "Nothing was changed: the question can't be written to standard error.",

@@ -28,7 +28,7 @@ struct ReversalRun: Sendable {
         /// `Undo t:12  2024-05-01T10:00:00Z  anna: 1 row updated. Continue?`
         var question: String {
             let name = subject.map { " \($0.plain)" } ?? ""
-            return "\(title)\(name): \(PlanText.summary(of: report.outcome)). Continue?"
+            return "\(TerminalText.visible(title))\(name): \(PlanText.summary(of: report.outcome)). Continue?"
         }
     }
 
@@ -51,7 +51,7 @@ struct ReversalRun: Sendable {
             return outcome.conflicts.isEmpty ? nil : .partial
         }
         if !change.yes, format.format == .human { try showPlan(plan) }
-        try change.confirm(plan.question)
+        try change.confirm(shown: plan.question)
         let done = try await apply(plan, in: storage)
         try OutputFailure.reporting(commit: done.report.receipt?.commit) { try write(done, isDone: true) }
         return done.report.outcome.conflicts.isEmpty ? nil : .partial

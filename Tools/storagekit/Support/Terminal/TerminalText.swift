@@ -58,6 +58,7 @@ enum TerminalText {
     /// Whether it chooses how an emoji is drawn, as text or in colours.
     private static func isPresentation(_ scalar: Unicode.Scalar, behind last: Unicode.Scalar?) -> Bool {
         guard scalar.value == 0xfe0e || scalar.value == 0xfe0f, let last else { return false }
-        return last.properties.isEmoji
+        // Digits count as emoji, because those of keys begin with one.
+        return last.properties.isEmoji && !last.isASCII
     }
 }
