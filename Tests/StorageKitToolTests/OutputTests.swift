@@ -49,7 +49,8 @@ import Testing
     func differentTexts() {
         let texts = [
             "a\nb", #"a\nb"#, "a␊b", "a<U+000A>b", "a<U+240A>b", "a<<U+240A>b", "a<U+003C>U+240A>b", "a\u{202e}b",
-            "a<U+202E>b", #"a\u{202e}b"#, "a\r\nb", #"a\r\nb"#, "ab", "ab\u{e0041}", "a1", "a1\u{fe0f}", "a\u{fe01}b", "a\u{e0101}b",
+            "a<U+202E>b", #"a\u{202e}b"#, "a\r\nb", #"a\r\nb"#, "ab", "ab\u{e0041}", "a1", "a1\u{fe0f}", "a\u{fe01}b",
+            "a\u{e0101}b",
             "a\u{2800}b",
             "a\u{fe0f}b",
         ]

@@ -104,9 +104,12 @@ extension DatabaseFile {
         guard stat(journal, &found) == 0, found.st_size > 0 else { return }
         // SQLite would delete the journal of a file that has lost its content.
         guard stat(path, &found) == 0, found.st_size > 0 else { return }
+        // It would also delete another program's file that has the name of a journal.
+        guard StoreFileCheck.isJournal(journal) else { return }
         let connection = try Connection(
             opening: path, flags: SQLITE_OPEN_READWRITE, orFailWith: "\(path) can't be opened")
         defer { connection.close() }
+        sqlite3_busy_timeout(connection.handle, busyMilliseconds)
         storage_disable_checkpoint_on_close(connection.handle)
         do {
             try PreparedStatement(connection, "SELECT count(*) FROM sqlite_schema").execute()

@@ -29,6 +29,12 @@ package struct FilePlacement: Sendable {
     ///   is replaced; `busy` if the one to replace is in use; `io-error` if it can't be created.
     package init(_ path: String, replacing: Bool, like source: String) throws {
         try self.init(checking: path, replacing: replacing)
+        // Now too, so that a process that has the file open is found before the work.
+        if Self.log(of: destination) != nil {
+            let lock = try WriterLock(store: destination)
+            defer { lock.release() }
+            try completeFormer()
+        }
         removeLeftovers()
         Self.unfinished.withLock { $0[partial] = self }
         let model = FileManager.default.fileExists(atPath: destination) ? destination : source
@@ -82,6 +88,9 @@ package struct FilePlacement: Sendable {
 
     /// Checks whether a former file can be completed from the log that an ended process has left beside it.
     private func checkFormer(_ log: String) throws {
+        if let foreign = ["-wal", "-journal"].map({ destination + $0 }).first(where: Self.isForeign) {
+            throw incompleteFormer(foreign)
+        }
         guard let loss = try AcknowledgedEnd(store: destination).writeAheadLogLoss(), loss.isDamage else { return }
         throw incompleteFormer(log, cause: StorageError(loss))
     }
@@ -100,7 +109,11 @@ package struct FilePlacement: Sendable {
         } catch let error as StorageError where [.corrupt, .notAStore, .readOnly].contains(error.code) {
             throw incompleteFormer(log, cause: error)
         }
-        if let log = Self.log(of: destination) { throw incompleteFormer(log) }
+        guard let log = Self.log(of: destination) else { return }
+        // A journal of zeros, as `journal_mode = PERSIST` leaves it, holds nothing of the file.
+        guard log.hasSuffix("-journal"), try StoreFileCheck.head(of: log).first == 0, unlink(log) == 0 else {
+            throw incompleteFormer(log)
+        }
     }
 
     private func incompleteFormer(_ log: String, cause: StorageError? = nil) -> StorageError {
@@ -122,6 +135,15 @@ package struct FilePlacement: Sendable {
             var info = stat()
             return stat(name, &info) == 0 && info.st_size > 0
         }
+    }
+
+    /// Whether a file with the name of a log isn't SQLite's, which would delete it. A journal of zeros has nothing to undo.
+    private static func isForeign(_ log: String) -> Bool {
+        var info = stat()
+        guard stat(log, &info) == 0, info.st_size > 0 else { return false }
+        let head = (try? StoreFileCheck.head(of: log)) ?? []
+        return log.hasSuffix("-wal")
+            ? !head.starts(with: [0x37, 0x7F, 0x06]) : head.first != 0 && !StoreFileCheck.isJournal(log)
     }
 
     /// - Throws: `io-error` if a part of the content is in a file beside it, which wouldn't be renamed.

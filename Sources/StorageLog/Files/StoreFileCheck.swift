@@ -125,6 +125,12 @@ package enum StoreFileCheck {
         return try connection.firstBytes(headerBytes)
     }
 
+    /// Whether a file begins like a rollback journal that has a change to undo.
+    static func isJournal(_ path: String) -> Bool {
+        // A writer that is at work may delete it at any time.
+        (try? head(of: path))?.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) ?? false
+    }
+
     /// Whether a file's header says that it is a store.
     static func isMarked(_ head: [UInt8]) -> Bool {
         head.dropFirst(applicationIdOffset).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId

@@ -41,7 +41,7 @@ package final class WriterLock: Sendable {
     private static func taken(_ lockPath: String, of path: String) throws -> Int32 {
         // SQLite creates a store that isn't there yet with these permissions.
         let permissions: mode_t = access(path, F_OK) == 0 ? 0o600 : 0o644
-        let descriptor = try opened(lockPath, O_RDWR | O_CREAT, permissions)
+        let descriptor = try opened(lockPath, O_RDWR | O_CREAT, creatingWith: permissions)
         share(descriptor, like: path)
         guard Self.takesLock(descriptor) else {
             defer { close(descriptor) }
@@ -62,7 +62,7 @@ package final class WriterLock: Sendable {
     }
 
     /// - Throws: `io-error` if the file can't be opened, or is a pipe or a device.
-    private static func opened(_ lockPath: String, _ access: Int32, _ permissions: mode_t = 0) throws -> Int32 {
+    private static func opened(_ lockPath: String, _ access: Int32, creatingWith permissions: mode_t = 0) throws -> Int32 {
         // Opening a pipe of that name must not block this process.
         let descriptor = open(lockPath, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, permissions)
         guard descriptor >= 0 else { throw failure(lockPath, errno) }
@@ -70,7 +70,7 @@ package final class WriterLock: Sendable {
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw StorageError(
-                .ioError, "The lock file \(lockPath) isn't a file, but a pipe or device.",
+                .ioError, "The lock file \(lockPath) isn't a plain file.",
                 remedy: "Move it away; the next writer creates a file.")
         }
         return descriptor
@@ -151,12 +151,20 @@ package final class WriterLock: Sendable {
         let lockPath = path + ".lock"
         var found = stat()
         if lstat(lockPath, &found) != 0, errno == ENOENT { return nil }
-        let descriptor = try opened(lockPath, O_RDONLY)
+        let descriptor: Int32
+        do {
+            descriptor = try opened(lockPath, O_RDONLY)
+        } catch {
+            // A writer may have removed it meanwhile.
+            if lstat(lockPath, &found) != 0, errno == ENOENT { return nil }
+            throw error
+        }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
             flock(descriptor, LOCK_UN)
             return nil
         }
+        guard errno == EWOULDBLOCK else { throw failure(lockPath, errno) }
         guard let holder = holder(descriptor) else {
             throw StorageError(
                 .busy, "A process has the store \(path) open for writing, and \(lockPath) doesn't name it.",

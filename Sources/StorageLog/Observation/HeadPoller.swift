@@ -22,7 +22,8 @@ final class HeadPoller {
             (
                 try PreparedStatement(connection, "PRAGMA data_version"),
                 try PreparedStatement(connection, "SELECT last FROM storage_log ORDER BY position DESC LIMIT 1"),
-                try PreparedStatement(connection, "SELECT total(position) + total(microseconds) FROM storage_checkpoint")
+                try PreparedStatement(
+                    connection, "SELECT total(position) + total(microseconds) FROM storage_checkpoint")
             )
         }
     }

@@ -90,6 +90,7 @@ package struct DatabaseAdoption: Sendable {
     ///   none.
     package func runInPlace(backup: String?) async throws -> AdoptionPlan {
         let saved = backup.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+        if let saved { try FilePlacement.check(saved, isNot: source) }
         let kept = try saved == nil ? backup.map { try FilePlacement($0, replacing: false, like: source) } : nil
         defer { kept?.discard() }
         let work = try FilePlacement(source + ".adopting", replacing: false, like: source)

@@ -47,7 +47,7 @@ package struct PointRestore: Sendable {
     /// - Throws: `corrupt` if the log has a gap before that, or has lost its end without this being accepted.
     package func plan(_ position: Int64) throws -> Outcome {
         try withSource { database, end in
-            let loss = try checkLog(position, database, end)
+            let loss = try checkLog(upTo: position, database, end)
             var outcome = try plan(position, database)
             outcome.loss = loss
             outcome.rows = try rows(at: outcome.head.position, database)
@@ -70,20 +70,44 @@ package struct PointRestore: Sendable {
     /// Checks that the log has everything up to a position, and was complete when it was written.
     ///
     /// - Returns: What shows that it has lost its end; nil if nothing does.
-    private func checkLog(_ position: Int64, _ database: Connection, _ end: AcknowledgedEnd) throws -> String? {
+    private func checkLog(upTo position: Int64, _ database: Connection, _ end: AcknowledgedEnd) throws -> String? {
+        let reader = LogReader(database)
         if let gap = try LogCompleteness.gap(in: database), gap.expected <= position {
             throw lost(
                 "The log of \(source) is incomplete: it has a gap at @\(gap.expected) and continues at @\(gap.found).",
-                leaving: gap.expected - 1)
+                leaving: try wholeEnd(gap.expected - 1, reader))
+        }
+        let restored = try reader.lastPosition(ofCommitAt: position)
+        let whole = try wholeEnd(restored, reader)
+        guard whole == restored else {
+            throw lost("The log of \(source) is incomplete: the commit at @\(restored) isn't finished.", leaving: whole)
         }
         let head = try LogHead.load(database).position
         var loss = try end.losses(head: head).first(where: \.isDamage)?.message
         if loss == nil, let problem = try LogEndCheck.lostEnd(in: database) {
-            loss = "The log of \(source) has lost its end: \(problem)."
+            loss = "The log of \(source) may have lost its end: \(problem)."
         }
         guard let loss else { return nil }
-        guard acceptsLoss else { throw lost(loss, leaving: head) }
+        do {
+            _ = try Catalog.load(database, at: position)
+        } catch let error as StorageError where error.code == .corrupt {
+            throw StorageError(
+                .corrupt, loss,
+                remedy:
+                    "No point can be restored, because changes of the schema are lost. Restore another backup: storagekit restore BACKUP -o NEW. Keep this file: storagekit sql still reads its tables.",
+                cause: error)
+        }
+        guard acceptsLoss else { throw lost(loss, leaving: try wholeEnd(head, reader)) }
         return loss
+    }
+
+    /// The end of the last commit that the log has to its end, up to a position at which a commit or a segment ends.
+    private func wholeEnd(_ position: Int64, _ reader: LogReader) throws -> Int64 {
+        guard position > 0, let batch = try reader.batch(containing: position), position == batch.header.last,
+            batch.endsInsideCommit
+        else { return position }
+        let last = batch.header.lastCommit - 1
+        return last > 0 ? try reader.position(of: .commit(last)) : 0
     }
 
     private func lost(_ problem: String, leaving position: Int64) -> StorageError {
@@ -156,7 +180,7 @@ package struct PointRestore: Sendable {
 
     private func make(_ position: Int64, at path: String) throws -> Outcome {
         let loss = try withSource { source, end in
-            let loss = try checkLog(position, source, end)
+            let loss = try checkLog(upTo: position, source, end)
             try DatabaseFile(path, .making).with {
                 try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
             }

@@ -29,6 +29,9 @@ struct LogContinuityCheck {
         }
         for (index, part) in batch.commits.enumerated() {
             let continues = index == 0 && batch.beginsInsideCommit
+            if index == 0, !continues, let unfinished {
+                report.add("log", position: header.first, "commit \(unfinished.number) isn't finished")
+            }
             if continues, !isResuming, part.info != unfinished {
                 report.add("log", position: header.first, "commit \(part.info.number) continues without a beginning")
             }

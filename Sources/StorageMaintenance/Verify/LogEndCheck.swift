@@ -67,7 +67,11 @@ package enum LogEndCheck {
     /// The largest possible position of an entity's rows and tombstones; nil if there is no table that has any.
     static func lastPosition(of entity: CatalogEntity, in database: Connection) throws -> Int64? {
         let column = try PreparedStatement(
-            database, "SELECT 1 FROM temp.pragma_table_info(?1) WHERE name = '_position' COLLATE NOCASE")
+            database,
+            """
+            SELECT 1 FROM temp.pragma_table_list(?1) AS t JOIN temp.pragma_table_info(?1, 'main') AS c
+            WHERE t.schema = 'main' AND t.type = 'table' AND c.name = '_position' COLLATE NOCASE
+            """)
         column.bind(text: entity.stored, at: 1)
         guard try column.step() else { return nil }
         column.reset()
