@@ -139,7 +139,7 @@ struct Sample: Equatable {
         #expect(many?.code == .limitExceeded)
         #expect(many?.remedy.contains("fewer values") == true)
         var nested = RowPredicate.isNull(column: "number")
-        for level in 0..<5_000 {
+        for level in 0..<1_000 {
             let other = RowPredicate.isNull(column: "text")
             nested = level % 2 == 0 ? nested && other : nested || other
         }

@@ -72,7 +72,8 @@ import Testing
     func otherStatement(sql: String, kind: SchemaStatement.Kind) { #expect(refusal(sql, kind) == .corrupt) }
 
     private static let scripts: [(sql: String, script: String)] = [
-        ("CREATE INDEX x ON t(v) -- the end", "CREATE INDEX x ON t(v);"), ("CREATE TABLE x(a) /* ", "CREATE TABLE x(a);"),
+        ("CREATE INDEX x ON t(v) -- the end", "CREATE INDEX x ON t(v);"),
+        ("CREATE TABLE x(a) /* ", "CREATE TABLE x(a);"),
         ("CREATE TABLE x(\n  a, -- b\n  goal\n); ", "CREATE TABLE x(\n  a, -- b\n  goal\n);"),
         ("CREATE INDEX x ON t(v)\n/ -- c\n.shell ls", "CREATE INDEX x ON t(v) /   .shell ls;"),
         ("CREATE TABLE x(a DEFAULT '\n/\n',\nGo\n)", "CREATE TABLE x(a DEFAULT '\n/\n', Go );"),

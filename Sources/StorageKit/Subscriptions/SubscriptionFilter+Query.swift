@@ -19,7 +19,9 @@ extension SubscriptionFilter {
     ) -> SubscriptionFilter {
         let rows = query.request.rows
         let columns = fields.map { $0 + rows.orderings.map(\.column) }
+        // For a query that can't run, every change counts.
         return relevant(
-            to: rows.predicate, of: EntityTableCache.of(Entity.Record.self).queryTable.name, columns: columns)
+            to: rows.invalid == nil ? rows.predicate : nil, of: EntityTableCache.of(Entity.Record.self).queryTable.name,
+            columns: columns)
     }
 }

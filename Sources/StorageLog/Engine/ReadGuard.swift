@@ -38,9 +38,9 @@ struct ReadGuard {
     /// Whether something may have changed the connection since the last call.
     private func mayHaveChanged() -> Bool {
         let statement = probe.sqliteStatement
-        sqlite3_step(statement)
+        let code = sqlite3_step(statement)
         sqlite3_reset(statement)
-        return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 1) > 0
+        return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 || code != SQLITE_ROW
     }
 
     /// Restores the settings.

@@ -75,7 +75,7 @@ extension StorageEngine {
         let cancellation = CancellationFlag()
         let timing = signals.readBegins()
         let guardedBody: @Sendable (GRDB.Database) throws -> Result = { [self] db in
-            try db.interrupted(by: cancellation) { try guarded(db) { try timing.measure(db) { try body(db) } } }
+            try guarded(db) { try db.interrupted(by: cancellation) { try timing.measure(db) { try body(db) } } }
         }
         do {
             return try await withTaskCancellationHandler {
@@ -85,7 +85,7 @@ extension StorageEngine {
                 cancellation.set()
             }
         } catch {
-            let error = StorageError.wrapping(error)
+            let error = wrapped(error)
             // GRDB throws this itself for its own statements, but not for ours.
             guard cancellation.isSet, (error as? StorageError)?.code == .interrupted else { throw error }
             throw CancellationError()
@@ -103,6 +103,7 @@ extension StorageEngine {
             refusal = try readGuard.finish()
         } catch {
             discardReaders()
+            _ = try result.get()
             throw error
         }
         guard let refusal else { return try result.get() }
@@ -114,6 +115,14 @@ extension StorageEngine {
     /// Makes later reads open new connections: GRDB commits what a read has made, even if the read fails. In memory there is only
     /// the writer's, whose savepoint undoes it.
     private func discardReaders() { (pool as? GRDB.DatabasePool)?.invalidateReadOnlyConnections() }
+
+    /// A read that found the store open may get a connection that has been closed meanwhile; SQLite then reports a misuse.
+    private func wrapped(_ error: any Error) -> any Error {
+        if (error as? GRDB.DatabaseError)?.resultCode == .SQLITE_MISUSE, state.withLock({ $0.isClosed }) {
+            return StorageError.closed()
+        }
+        return StorageError.wrapping(error)
+    }
 
     private func checkReadable() throws {
         let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
@@ -130,7 +139,7 @@ extension StorageEngine {
             }
             return try pool.unsafeRead { db in try db.inOneState { try body(db) } }
         } catch {
-            throw StorageError.wrapping(error)
+            throw wrapped(error)
         }
     }
 

@@ -62,7 +62,9 @@ package final class WriterLock: Sendable {
     }
 
     /// - Throws: `io-error` if the file can't be opened, or is a pipe or a device.
-    private static func opened(_ lockPath: String, _ access: Int32, creatingWith permissions: mode_t = 0) throws -> Int32 {
+    private static func opened(
+        _ lockPath: String, _ access: Int32, creatingWith permissions: mode_t = 0
+    ) throws -> Int32 {
         // Opening a pipe of that name must not block this process.
         let descriptor = open(lockPath, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, permissions)
         guard descriptor >= 0 else { throw failure(lockPath, errno) }

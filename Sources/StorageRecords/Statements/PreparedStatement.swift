@@ -126,8 +126,8 @@ extension StorageError {
         case SQLITE_ERROR where message == "integer overflow":
             return StorageError(
                 .invalidValue,
-                "SQLite can't sum up whole numbers beyond 64 bits, not even in between\(context): \(message).",
-                remedy: "Sum up smaller numbers, or a column of reals; in SQL, `total` sums up reals.", cause: cause)
+                "A sum or another result exceeds 64 bits, if only in between\(context): \(message).",
+                remedy: "Use smaller numbers, or reals; in SQL, `total` sums up reals.", cause: cause)
         case SQLITE_ERROR where isOfDepth(message):
             return StorageError(
                 .limitExceeded, "SQLite refused a statement that is nested too deeply\(context): \(message).",

@@ -16,8 +16,8 @@
     ///
     /// Call ``stop()`` when the application shuts down, so that streams end; ``HubServer`` does so by itself.
     /// Connection limits are up to the application: `connections`, `idleSeconds` and `lastWriteSeconds` are enforced by
-    /// ``HubServer`` only, and `writeSeconds` here for streams only. Clients of HTTP/1.0, and host names in request
-    /// targets, are up to the application, too.
+    /// ``HubServer`` only, and `writeSeconds` here for streams only. Clients of HTTP/1.0, which have to send `Host` here,
+    /// and host names in request targets are up to the application, too.
     ///
     /// Isolation: `Sendable`.
     public final class HubRoutes: Sendable {

@@ -292,7 +292,7 @@ extension HubEntityTable {
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
         do {
             try statement.execute()
-        } catch let error as StorageError where error.code == .database {
+        } catch let error as StorageError where [.database, .invalidValue].contains(error.code) {
             // Unless the schema is the reason, the statement still compiles, and a function of a trigger or a constraint, as json(),
             // has refused the row's values.
             _ = try PreparedStatement(writer.database, sql)

@@ -229,7 +229,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         show(nil)
         self.error = error
         if error.code == .closed { return ended() }
-        if !error.isFinalOfFirstRead { searchLater(text, after: retries.next()) }
+        if !error.isFinal { searchLater(text, after: retries.next()) }
     }
 
     /// Whether a search hasn't been replaced by another one meanwhile.

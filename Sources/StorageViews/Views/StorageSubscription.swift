@@ -2,6 +2,7 @@ public import Foundation
 public import Observation
 public import StorageCore
 internal import StorageEntities
+internal import StorageLog
 public import StorageRouting
 internal import Synchronization
 
@@ -41,6 +42,8 @@ public class StorageSubscription {
     @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
     @ObservationIgnored private var openingCount = 0
     @ObservationIgnored private var retries = RetryDelay()
+    /// Ends a view without a node when the store is closed.
+    @ObservationIgnored private var closing: StorageObservation?
     @ObservationIgnored private var isReadingAgain = false
 
     /// The state of the view's node.
@@ -180,6 +183,7 @@ public class StorageSubscription {
             let handle = try await opening.beside(engine)
             guard case .opening = phase else { return }
             phase = .live(handle)
+            closing = nil
             engine.deliveryQueue.drain()
         } catch {
             failed(error)
@@ -215,7 +219,11 @@ public class StorageSubscription {
         guard handle == nil else { return }
         phase = .unopened
         if self.error?.code == .closed { return ended() }
-        guard self.error?.isFinalOfFirstRead == false else { return }
+        guard self.error?.isFinal == false else {
+            // There is no node and no retry that would notice that the store is closed.
+            closing = engine.onClose { [weak self] in Task { @MainActor in self?.ended() } }
+            return
+        }
         let delay = retries.next()
         phase = .retrying(
             Task { [weak self] in

@@ -11,9 +11,10 @@ extension Error {
 }
 
 extension StorageError {
-    /// Whether the first read of a query can't succeed later either: until one has succeeded, an error of SQLite or an exceeded
-    /// limit means that the statement itself is wrong.
-    package var isFinalOfFirstRead: Bool {
-        [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound, .database, .limitExceeded].contains(code)
-    }
+    /// Whether a retry can't succeed.
+    package var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
+
+    /// Whether it ends a sequence whose first read it is: an error of SQLite or an exceeded limit most likely means that the
+    /// statement is wrong. Views show it and retry, as it may depend on the rows.
+    package var isFinalOfFirstRead: Bool { isFinal || [.database, .limitExceeded].contains(code) }
 }
