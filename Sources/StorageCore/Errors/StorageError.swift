@@ -83,6 +83,9 @@ public struct StorageError: Error, Sendable {
     /// to be opened again. Never set for an error of the user's code, whatever its code.
     package var isStoreFailure = false
 
+    /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
+    package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
+
     /// Whether the tables that a virtual table keeps, such as a full-text index, contradict each other.
     package var isOfVirtualTable = false
 

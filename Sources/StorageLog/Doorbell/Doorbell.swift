@@ -75,7 +75,7 @@ extension Doorbell {
         guard descriptor >= 0 else { return nil }
         var found = stat()
         if fstat(descriptor, &found) == 0, found.st_size == 0, found.st_mode & S_IFMT == S_IFREG {
-            StoredFile.share(descriptor, like: store)
+            StoreSidecar.share(descriptor, like: store)
             let zeros = [UInt8](repeating: 0, count: size)
             pwrite(descriptor, zeros, size, 0)
         }

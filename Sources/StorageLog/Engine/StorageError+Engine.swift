@@ -2,9 +2,6 @@ internal import CSQLite
 package import StorageCore
 
 extension StorageError {
-    /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
-    package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
-
     /// What is written to a file that others don't find by its path is lost with the connection.
     static func fileMoved(_ path: String?) -> StorageError {
         var error = StorageError(

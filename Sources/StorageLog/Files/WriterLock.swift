@@ -98,7 +98,7 @@ package final class WriterLock: Sendable {
         guard fstat(descriptor, &found) == 0, found.st_size < largestSize, found.st_nlink == 1,
             found.st_uid == geteuid()
         else { return }
-        StoredFile.share(descriptor, like: path)
+        StoreSidecar.share(descriptor, like: path)
     }
 
     private static let largestSize = 32

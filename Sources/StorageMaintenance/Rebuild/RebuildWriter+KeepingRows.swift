@@ -10,7 +10,7 @@ extension RebuildWriter {
     /// - Throws: `corrupt` if replacing the entity's table with the shadow, which is at the end of the log, could lose rows.
     func checkIsNotAhead(of shadow: ShadowTable, _ entity: CatalogEntity) throws {
         let head = writer.head.position
-        guard let last = try LogEndCheck.lastPosition(of: entity, in: writer.database), last > head,
+        guard let last = try entity.lastTablePosition(in: writer.database), last > head,
             try differs(shadow, from: entity)
         else { return }
         throw StorageError(

@@ -55,37 +55,13 @@ package enum LogEndCheck {
         let head = try LogHead.load(database).position
         for entity in CatalogEntity.reserved + (try Catalog.load(database).live) {
             do {
-                guard let last = try lastPosition(of: entity, in: database), last > head else { continue }
+                guard let last = try entity.lastTablePosition(in: database), last > head else { continue }
                 return "it ends at @\(head), and the last change of the table \"\(entity.name)\" is @\(last)"
             } catch let error as StorageError where error.code == .corrupt {
                 // What can't be read shows nothing about the log.
             }
         }
         return nil
-    }
-
-    /// The largest possible position of an entity's rows and tombstones; nil if there is no table that has any.
-    static func lastPosition(of entity: CatalogEntity, in database: Connection) throws -> Int64? {
-        let column = try PreparedStatement(
-            database,
-            """
-            SELECT 1 FROM temp.pragma_table_list(?1) AS t JOIN temp.pragma_table_info(?1, 'main') AS c
-            WHERE t.schema = 'main' AND t.type = 'table' AND c.name = '_position' COLLATE NOCASE
-            """)
-        column.bind(text: entity.stored, at: 1)
-        guard try column.step() else { return nil }
-        column.reset()
-        let select = try PreparedStatement(
-            database,
-            """
-            SELECT max(position) FROM (
-              SELECT _position AS position FROM \(quoted(entity.stored))
-              UNION ALL SELECT position FROM storage_tombstone WHERE entity = ?1)
-            WHERE typeof(position) = 'integer' AND position <= ?2
-            """)
-        select.bind(Int64(entity.id), at: 1)
-        select.bind(Limits.numbers.upperBound, at: 2)
-        return try select.step() && !select.row.isNull(at: 0) ? select.integer(0) : nil
     }
 
     private typealias Row = (entity: CatalogEntity, key: [StorageValue])
