@@ -38,6 +38,7 @@
             Case("a proxy's 401", .status("401 Unauthorized", body: page), .unauthorized),
             Case("session ended", problem(.sessionEnded), .sessionEnded(epoch: nil)),
             Case("session ended by another", problem(.sessionEnded, epoch: 7), .sessionEnded(epoch: 7)),
+            Case("numbers used for other writes", problem(.numberReused), .numberReused),
             Case("another conflict", .status("409 Conflict", body: page), again),
             Case("malformed", problem(.malformed), parked),
             Case("too large", problem(.tooLarge), parked),

@@ -163,9 +163,7 @@
             case 404 where problem?.code == HubProblem.Code.notFound.rawValue: throw RemoteError.notFound
             case 409 where problem?.code == HubProblem.Code.sessionEnded.rawValue:
                 throw SyncFailure.sessionEnded(epoch: problem?.epoch)
-            // The next hello finds out what has used the numbers.
-            case 409 where problem?.code == HubProblem.Code.numberReused.rawValue:
-                throw SyncFailure.sessionEnded(epoch: nil)
+            case 409 where problem?.code == HubProblem.Code.numberReused.rawValue: throw SyncFailure.numberReused
             case 400, 413, 415, 422:
                 // Only the hub itself can refuse: a proxy's page can't.
                 guard let problem else { break }

@@ -117,7 +117,7 @@
                 case .unauthorized: .unauthorized
                 case .refused(let rejection): .rejected(rejection.description)
                 case .retryable(let microseconds, _): .unavailable(retryAfter: microseconds.map { .microseconds($0) })
-                case .sessionEnded: .unavailable()
+                case .sessionEnded, .numberReused: .unavailable()
                 }
         }
     }

@@ -956,6 +956,7 @@ class Session {
             try {
                 answer = await this.#hub.post("/v1/sync/push", { producer, epoch, line, firstNumber, writes }, signal);
             } catch (error) {
+                if (error.code === "number-reused") await this.#store.disown(session);
                 throw this.#refused(batch, error);
             }
             this.#on.onChanged(await this.#store.settle(session, batch, answer.results));
@@ -1359,9 +1360,13 @@ class LocalStore {
             record.settledNumber = lastNumber;
             record.hubWentBack = false;
             const byNumber = new Map(isContinuation ? results?.map((each) => [each.number, each]) : []);
+            // A stream may have been faster than the answer that was lost.
+            const confirmed = [];
             for (const write of await result(writes.index("number").getAll())) {
                 const outcome = byNumber.get(write.number);
-                if (outcome) take(tables, write, outcome, false);
+                if (outcome) {
+                    if (take(tables, write, outcome, false)) confirmed.push(write);
+                }
                 // What comes after the last number has no outcome, nor ever will. Numbers of another branch of the
                 // history say nothing; the hub knows its writes by their origins.
                 else if (!isContinuation || write.number > lastNumber) move(writes, write, "waiting");
@@ -1378,7 +1383,7 @@ class LocalStore {
                 session: {
                     ...session, line: lines.at(-1).id, head, lastNumber, isIdle: false, unreadable: new Set(),
                 },
-                changed: isBack ? null : new Map(),
+                changed: isBack ? null : documentsOf(confirmed),
             };
         });
     }
@@ -1400,11 +1405,11 @@ class LocalStore {
 
     /**
      * An outcome that this client doesn't know is that of the batch it sent last. From another session it is that of other
-     * writes, under the same numbers.
+     * writes, under the same numbers. An earlier version of the hub or of this client has kept none.
      */
     #checkSession({ lastSession: mine, settledNumber }, lastNumber, theirs) {
-        if (lastNumber <= settledNumber || !theirs) return;
-        if (theirs.epoch === mine?.epoch && theirs.line === mine.line) return;
+        if (lastNumber <= settledNumber || !theirs || !mine) return;
+        if (theirs.epoch === mine.epoch && theirs.line === mine.line) return;
         throw new StorageKitError(
             "halted", "A copy of this client's database sends writes under its name. Call reset().");
     }
@@ -1476,6 +1481,13 @@ class LocalStore {
             // What is shown of the others stays as it was.
             return documentsOf(confirmed);
         });
+    }
+
+    /** The numbers were used by a copy of this page: no hub has begun this session, so each hello finds that. */
+    disown(session) {
+        return this.#inSession(session, ({ record }) => {
+            record.lastSession = { epoch: 0, line: "" };
+        }, "strict");
     }
 
     /** Stores what was received, together with the position up to which it was. */

@@ -28,6 +28,11 @@
                     .sessionEnded,
                     "The session, or the history that it was begun on, isn't the latest. Start another one with a hello; a stream of changes begins again without Last-Event-ID.",
                     epoch: epoch)
+            case .numberReused:
+                self.init(
+                    .numberReused,
+                    "The numbers of the batch were used for other writes, by a copy of the client. Stop, and continue under another producer."
+                )
             case .refused(.invalid(let reason)): self.init(.invalid, reason)
             case .refused: self.init(.invalid, "The hub refuses the request as it is.")
             case .unauthorized: self.init(.unauthorized, "A valid token is needed.")
@@ -43,11 +48,6 @@
                 self.init(.preconditionFailed, "The document doesn't meet the precondition. Read it, and try again.")
             case .invalid(let reason): self.init(.invalid, reason)
             case .keyReused: self.init(.keyReused, "The idempotency key was used for another request. Use another.")
-            case .numberReused:
-                self.init(
-                    .numberReused,
-                    "The numbers of the batch were used for other writes. Start another session with a hello, and number these after its lastNumber."
-                )
             case .outdatedCondition:
                 self.init(
                     .unauthorized,

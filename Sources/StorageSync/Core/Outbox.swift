@@ -171,8 +171,6 @@ extension Outbox {
         let positions = Dictionary(
             changes.compactMap { change in change.ownOrigin.map { ($0, change.position) } },
             uniquingKeysWith: { first, _ in first })
-        // A store that was restored may not know that it has sent them.
-        if let last = positions.keys.max() { sentEnd = max(sentEnd, index(of: last + 1)) }
         return change { write in
             if let at = positions[write.remoteName] { return .confirmed(at: at) }
             guard case .accepted(let at) = write.state, at <= position else { return nil }

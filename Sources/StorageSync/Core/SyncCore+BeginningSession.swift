@@ -33,9 +33,9 @@ extension SyncCore {
     private func haltReason(_ welcome: SyncWelcome, isContinuation: Bool) -> HaltReason? {
         if welcome.lastNumber > record.lastNumber { return .unknownNumbers }
         // An outcome that this store doesn't know is that of the batch it sent last. From another session it is that of
-        // other writes, under the same numbers.
-        if isContinuation, welcome.lastNumber > record.settledNumber, let session = welcome.lastSession,
-            session != record.lastSession
+        // other writes, under the same numbers. An earlier version of the remote or of this store has kept no session.
+        if isContinuation, welcome.lastNumber > record.settledNumber, let theirs = welcome.lastSession,
+            let own = record.lastSession, own != theirs
         {
             return .unknownNumbers
         }

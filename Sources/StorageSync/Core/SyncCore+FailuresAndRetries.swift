@@ -41,6 +41,10 @@ extension SyncCore {
             // Another process has begun it, or this store was restored to an earlier state.
             if let epoch, epoch < 1 << 31 { record.epoch = max(record.epoch, epoch) }
             return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
+        case .numberReused:
+            // No remote has begun this session, so each hello finds that the outcomes aren't those of this store's writes.
+            record.lastSession = SyncSession(epoch: 0, line: [])
+            return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
         case .unauthorized where id.value > lastUnauthorizedRequest:
             connection = .unauthorized
             return []

@@ -6,7 +6,8 @@ extension SyncCore {
     ///
     /// A page names the store's own writes by their origins, and another copy of the store may use the same ones. So a page
     /// that names a write which is being sent waits for the answer to the push, which only the current session gets. One that
-    /// names a write which was never sent is invalid: the next hello finds out who has sent it.
+    /// names a write which was never sent is invalid: a copy of this store has sent it, and a hello shows that once the
+    /// numbers are known.
     mutating func take(
         _ answer: SyncAnswer, to id: SyncRequest.ID, at now: Int64, using generator: inout some RandomNumberGenerator
     ) -> [SyncEffect] {

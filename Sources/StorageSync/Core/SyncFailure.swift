@@ -8,6 +8,8 @@ package enum SyncFailure: Error, Equatable {
     ///
     /// - Parameter epoch: That of the latest session, if there was a later one.
     case sessionEnded(epoch: Int64?)
+    /// The numbers of the batch were used for other writes in the same session: by a copy of this process.
+    case numberReused
     /// The remote refuses the batch as it is, and has changed nothing: it is too large, or malformed.
     case refused(WriteRejection)
     /// The remote requires other credentials.
@@ -19,6 +21,7 @@ extension SyncFailure: CustomStringConvertible {
         switch self {
         case .retryable(_, let reason): reason ?? "The remote can't answer now."
         case .sessionEnded: "Another session of this store has begun, or the remote has another history."
+        case .numberReused: "The numbers of the batch were used for other writes."
         case .refused(let rejection): "The remote has refused a batch: \(rejection)"
         case .unauthorized: "The remote requires other credentials."
         }

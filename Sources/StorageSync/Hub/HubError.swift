@@ -12,8 +12,6 @@ package enum HubError: Error, Equatable, Sendable {
     case invalid(String)
     /// The idempotency key was used for another request.
     case keyReused
-    /// The numbers of a batch were used for other writes.
-    case numberReused
     /// The client's access is defined by a column that was dropped or renamed.
     case outdatedCondition
 }
@@ -32,7 +30,6 @@ extension HubError {
         case .preconditionFailed: "The document doesn't meet the precondition."
         case .invalid(let reason): reason
         case .keyReused: "The idempotency key was used for another request."
-        case .numberReused: "The numbers were used for other writes."
         case .outdatedCondition: "Access is defined by a field that was dropped or renamed."
         }
     }

@@ -32,7 +32,7 @@ struct HubWriter {
         }
         switch producer.admits(batch) {
         case .refused: return .failure(SyncFailure.sessionEnded(epoch: producer.epoch))
-        case .reused: return .failure(HubError.numberReused)
+        case .reused: return .failure(SyncFailure.numberReused)
         case .repeated(let results): return .success(results)
         case .new: break
         }

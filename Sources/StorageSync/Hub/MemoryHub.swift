@@ -55,7 +55,8 @@ package struct MemoryHub: Sendable {
         guard batch.line == line, let known = producers[producer] else { return .failure(.sessionEnded(epoch: nil)) }
         guard !batch.writes.isEmpty else { return .failure(.emptyBatch) }
         switch known.admits(batch) {
-        case .refused, .reused: return .failure(.sessionEnded(epoch: known.epoch))
+        case .refused: return .failure(.sessionEnded(epoch: known.epoch))
+        case .reused: return .failure(.numberReused)
         case .repeated(let results): return .success(results)
         case .new: break
         }

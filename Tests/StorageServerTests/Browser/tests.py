@@ -44,6 +44,44 @@ globalThis.fetch = async (url, options) => {
 """
 
 
+#: Loses the answer to the first push, when it is released: the stream is faster.
+LOSE_ANSWER = """
+globalThis.isHeld = false;
+const native = fetch;
+const released = new Promise((resolve) => { globalThis.release = resolve; });
+globalThis.fetch = async (url, options) => {
+    const answer = await native(url, options);
+    if (isHeld || !url.endsWith("/v1/sync/push")) return answer;
+    globalThis.isHeld = true;
+    await released;
+    throw new TypeError("Failed to fetch");
+};
+"""
+
+
+#: Sends a write under the next number, as a copy of the page's database.
+SEND_AS_COPY = """
+const [url, token, suffix, beginsSession] = arguments;
+const { name } = (await indexedDB.databases()).find(({ name }) => name.endsWith(suffix));
+const opened = indexedDB.open(name);
+const database = await new Promise((resolve) => { opened.onsuccess = () => resolve(opened.result); });
+const got = database.transaction("record").objectStore("record").get("record");
+const record = await new Promise((resolve) => { got.onsuccess = () => resolve(got.result); });
+database.close();
+const send = async (path, body) => {
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(await answer.text());
+};
+const { producer, lastNumber } = record;
+const epoch = record.epoch + (beginsSession ? 1 : 0);
+if (beginsSession) await send("/v1/sync/hello", { producer, epoch });
+const write = { origin: 99, base: 0, collection: "notes", id: "b", operation: "save", fields: {} };
+const line = record.lines.at(-1).id;
+await send("/v1/sync/push", { producer, epoch, line, firstNumber: lastNumber + 1, writes: [write] });
+"""
+
+
 def cors(request, origin, status, headers):
     """An answer of a proxy that stands before a hub."""
     is_preflight = request.startswith("OPTIONS")
@@ -423,6 +461,19 @@ class OutboxTests(BrowserTestCase):
         self.assertEqual(sorted(self.documents()), ["a", "b"])
         self.assertGreater(self.proxy.lost, 0)
 
+    def test_a_write_whose_answer_was_lost_makes_room_for_later_ones(self):
+        page, other = self.tab(), self.tab(self.browser.context())
+        page.run(LOSE_ANSWER)
+        page.run("await notes.save({ id: 'a', n: 1 })")
+        self.eventually(lambda: self.seen(other), {"a": {"id": "a", "n": 1}})
+        self.eventually(lambda: page.run("isHeld"), True)
+        other.run("await notes.update('a', { n: 2 }); await notes.save({ id: 'b', n: 1 }); await client.whenSent()")
+        # The page has received both, and shows its own write until that has an outcome.
+        self.eventually(lambda: self.seen(page), {"a": {"id": "a", "n": 1}, "b": {"id": "b", "n": 1}})
+        page.run("release()")
+        self.eventually(lambda: self.seen(page)["a"]["n"], 2)
+        self.eventually(lambda: page.run("[...snapshot.pending]"), [])
+
     def test_a_document_that_is_too_large_is_parked_alone(self):
         page = self.tab()
         page.run("""await notes.save({ id: 'a' }); await notes.save({ id: 'large', text: 'x'.repeat(9 << 20) });
@@ -773,30 +824,16 @@ class AccessTests(BrowserTestCase):
         self.eventually(lambda: sorted(self.seen(page)), ["a", "b"])
 
     def test_one_of_two_copies_of_a_database_halts(self):
+        self.one_of_two_copies_halts(begins_session=True)
+
+    def test_one_of_two_copies_in_one_session_halts(self):
+        self.one_of_two_copies_halts(begins_session=False)
+
+    def one_of_two_copies_halts(self, begins_session):
         page = self.tab()
         page.run("await notes.save({ id: 'a' }); await client.whenSent()")
         self.eventually(lambda: list(self.seen(page)), ["a"])
-        # The other copy sends a write under the next number, in a session that ends the page's.
-        page.run("""
-            const [url, token] = arguments;
-            const [{ name }] = await indexedDB.databases();
-            const opened = indexedDB.open(name);
-            const database = await new Promise((resolve) => { opened.onsuccess = () => resolve(opened.result); });
-            const got = database.transaction("record").objectStore("record").get("record");
-            const record = await new Promise((resolve) => { got.onsuccess = () => resolve(got.result); });
-            database.close();
-            const send = async (path, body) => {
-                const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-                const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-                if (!answer.ok) throw new Error(await answer.text());
-            };
-            const { producer, lastNumber } = record;
-            const epoch = record.epoch + 1;
-            await send("/v1/sync/hello", { producer, epoch });
-            const write = { origin: 99, base: 0, collection: "notes", id: "b", operation: "save", fields: {} };
-            const line = record.lines.at(-1).id;
-            await send("/v1/sync/push", { producer, epoch, line, firstNumber: lastNumber + 1, writes: [write] });
-            """, self.proxy.url, self.token)
+        page.run(SEND_AS_COPY, self.proxy.url, self.token, " " + self.id(), begins_session)
         page.run("await notes.save({ id: 'c' })")
         self.eventually(lambda: page.run("client.status.state"), "halted")
         self.assertEqual(sorted(self.documents()), ["a", "b"])

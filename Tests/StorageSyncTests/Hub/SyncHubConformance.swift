@@ -35,7 +35,7 @@ import Testing
             [HubWrite(1, save, isConditional: true)], [HubWrite(1, save), HubWrite(2, patch)],
         ]
         for writes in others {
-            await #expect(throws: (any Error).self) { try await hub.push(one.batch(writes), as: .full) }
+            await #expect(throws: SyncFailure.numberReused) { try await hub.push(one.batch(writes), as: .full) }
         }
         #expect(try await hub.head() == head)
         #expect(try await hub.push(one.batch([HubWrite(1, save)]), as: .full) == results)

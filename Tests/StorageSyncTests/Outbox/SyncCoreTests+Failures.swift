@@ -344,6 +344,47 @@ extension SyncCoreTests {
         }
     }
 
+    @Test("An outcome of what an earlier version has sent is that of the own write")
+    func outcomeOfEarlierVersion() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        var record = try #require(bench.saved.last?.record)
+        record.lastSession = nil
+        var next = Bench(Array(bench.core.outbox.pending), record)
+        next.step(.connected)
+        let hello = try #require(next.sent.first)
+        let welcome = SyncWelcome(
+            lines: Self.lines, head: 7, lastNumber: 1,
+            results: [NumberedResult(number: 1, result: .applied(at: 7))],
+            lastSession: SyncSession(epoch: 1, line: [1]))
+        next.step(.answer(.welcome(welcome), to: hello.id))
+        #expect(next.core.outbox.pending.map(\.state) == [.accepted(at: 7)])
+    }
+
+    /// A copy of the process has sent them, in the session of both.
+    @Test("A store whose numbers were used for other writes halts at each hello")
+    func reusedNumbers() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        let own = SyncSession(epoch: 1, line: [1])
+        #expect(bench.core.record.lastSession == own)
+        bench.fail(.numberReused)
+        #expect(bench.core.connection == .closed)
+        let record = try #require(bench.saved.last?.record)
+        let results = [NumberedResult(number: 1, result: .applied(at: 7))]
+        let welcome = SyncWelcome(lines: Self.lines, head: 7, lastNumber: 1, results: results, lastSession: own)
+        for _ in 0..<2 {
+            var next = Bench(Array(bench.core.outbox.pending), record)
+            next.now = record.retryTime
+            next.step(.connected)
+            let hello = try #require(next.sent.first)
+            #expect(hello.kind == .hello(epoch: 2))
+            next.step(.answer(.welcome(welcome), to: hello.id))
+            #expect(next.core.connection == .halted(.unknownNumbers))
+            #expect(next.core.outbox.pending.map(\.state) == [.sending(number: 1)])
+        }
+    }
+
     private func page(of write: PendingWrite) -> SyncPage {
         SyncPage(
             start: 0, end: 4,
