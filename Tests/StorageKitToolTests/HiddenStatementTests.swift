@@ -82,19 +82,22 @@ struct HiddenStatementTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("app.sqlite")))
     }
 
-    @Test("Reading the past runs nothing that follows a view's or a table's statement", arguments: ["w", "t"])
-    func readingPast(object: String) async throws {
+    /// The statement of a view is run to read the past; a table that hasn't changed since is read itself.
+    @Test(
+        "Reading the past runs nothing that follows a view's or a table's statement",
+        arguments: [("w", true), ("t", false)])
+    func readingPast(object: String, isRun: Bool) async throws {
         let folder = try TemporaryFolder()
         let victim = try Victim(in: folder)
         let store = try DeclaredImportTests.adopt(Self.objects, in: folder, as: "app")
         try append(victim.hidden, to: object, in: store)
         let past = try ToolProcess.run(["at", "head", "SELECT * FROM t"], store: store)
-        #expect(past.status == 5, "\(past)")
-        #expect(past.errors.contains("\"\(object)\""), "\(past.errors)")
+        #expect(past.status == (isRun ? 5 : 0), "\(past)")
+        #expect(past.errors.contains("\"\(object)\"") == isRun, "\(past.errors)")
         let client = try await MCPClient(store)
         let answer = try await client.call("at", ["point": "head", "sql": "SELECT * FROM t"])
-        #expect(answer.isError)
-        #expect(answer.text.contains("isn't one statement that creates it"), "\(answer.text)")
+        #expect(answer.isError == isRun)
+        #expect(answer.text.contains("isn't one statement that creates it") == isRun, "\(answer.text)")
         let verified = try ToolProcess.run(["verify"], store: store)
         #expect(verified.status == 5, "\(verified.output)")
         #expect(verified.output.contains("\(object) isn't one statement that creates it"), "\(verified.output)")

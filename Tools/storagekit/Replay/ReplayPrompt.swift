@@ -24,7 +24,7 @@ final class ReplayPrompt {
     /// The line editor of a terminal; nil without one, when lines are read as they arrive.
     private let editor: LineEditor?
     /// The lines that are read without it.
-    private let lines: InputLines
+    private let lines: TypedLines
     private var state: MaterializedSnapshot?
     /// The position before the last movement.
     private var lastStop: Int64
@@ -40,7 +40,7 @@ final class ReplayPrompt {
         self.unit = unit
         store = run.store
         lastStop = run.position
-        lines = try InputLines()
+        lines = try TypedLines()
         let words = ReplayWords(run.store)
         editor = output.format == .human ? LineEditor("replay") { words.candidates(for: $0) } : nil
     }

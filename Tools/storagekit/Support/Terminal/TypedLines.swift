@@ -1,5 +1,5 @@
 /// The lines of standard input, each as soon as it has arrived.
-final class InputLines {
+final class TypedLines {
     private let file: FileInput
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 12, alignment: 16)
     private var splitter = LineSplitter(limit: .max)
