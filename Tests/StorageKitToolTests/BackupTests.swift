@@ -50,7 +50,7 @@ import Testing
     @Test("A command that a signal ends leaves no unfinished file", arguments: [SIGTERM, SIGINT, SIGHUP])
     func endedBySignal(number: Int32) throws {
         let folder = try TemporaryFolder()
-        let lines = (1...60_000).map {
+        let lines = (1...40_000).map {
             #"{"tx":\#($0 / 100),"op":"insert","table":"t","id":"\#($0)","row":{"x":\#($0)}}"#
         }
         let file = folder.path("in.jsonl")
