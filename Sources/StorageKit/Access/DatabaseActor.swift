@@ -14,7 +14,7 @@ public actor DatabaseActor {
     /// Runs `body` on one state of the store.
     ///
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, also to temporary tables,
-    ///   `invalid-argument` if `body` changes a setting of the connection, `database` for SQL that SQLite refuses.
+    ///   `invalid-argument` if `body` changes a setting that other reads depend on, `database` for SQL that SQLite refuses.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }

@@ -38,7 +38,7 @@ extension Storage: EntityReader {
     /// ```
     ///
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, also to temporary tables,
-    ///   `database` for SQL that SQLite refuses, and `invalid-argument` if `body` changes a setting of the connection, or if the
+    ///   `database` for SQL that SQLite refuses, and `invalid-argument` if `body` changes a setting that other reads depend on, or if the
     ///   call is made inside a body of the store's `sqliteClient` and would wait for it.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result

@@ -35,8 +35,8 @@ extension Storage {
     /// `differences(since:)` sends the whole result: earlier results aren't in the log, and running the closure on the tables
     /// as of that position could give another result, because of today's time, variables and plan.
     ///
-    /// - Parameter body: Reads the rows from one state of the store. An error of SQLite or an exceeded limit in the first run ends the sequence; other
-    ///   errors go to `onError`, and the closure runs again after the next commit.
+    /// - Parameter body: Reads the rows from one state of the store. An error of SQLite or an exceeded limit in the first
+    ///   run ends the sequence; other errors go to `onError`, and the closure runs again after the next commit.
     public func live<Item: Sendable & Equatable & Identifiable>(
         tracking body: @escaping @Sendable (Database) throws -> [Item]
     ) -> LiveQuery<[Item], ListDifference<Item>> {

@@ -22,14 +22,12 @@ struct ReadGuard {
         try connection.execute(settings.map { "PRAGMA \($0) = \($1)" }.joined(separator: "; "))
     }
 
-    private let database: GRDB.Database
     private let connection: Connection
     /// Kept from before the body, which may make GRDB forget its statements.
     private let probe: GRDB.Statement
 
     /// - Parameter database: A connection that is reading.
     init(_ database: GRDB.Database) throws {
-        self.database = database
         connection = try database.connection
         probe = try database.cachedStatement(sql: "SELECT 1 AS is_unchanged")
         _ = mayHaveChanged()

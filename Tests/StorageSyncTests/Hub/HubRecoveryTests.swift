@@ -299,14 +299,22 @@ import Testing
         }
     }
 
+    /// Saves a document and closes the device.
+    ///
+    /// - Returns: The copy of its store.
+    private func closedAndCopied(_ device: HubDevice) async throws -> URL {
+        try await device.engine.saveDocument(Product("p1")).confirmed()
+        try await device.close()
+        let url = device.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
+        try FileManager.default.copyItem(at: device.url, to: url)
+        return url
+    }
+
     @Test("A copy of a device halts until it starts over")
     func copiedDeviceHalts() async throws {
         try await withDevice { device in
             let hub = device.hub
-            try await device.engine.saveDocument(Product("p1")).confirmed()
-            try await device.close()
-            let url = device.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
-            try FileManager.default.copyItem(at: device.url, to: url)
+            let url = try await closedAndCopied(device)
             let again = try HubDevice(at: device.url, hub)
             try await again.engine.saveDocument(Product("p2")).confirmed()
             let copy = try HubDevice(at: url, hub)
@@ -327,10 +335,7 @@ import Testing
     func twoCopiesOfDevice() async throws {
         try await withDevice { device in
             let hub = device.hub
-            try await device.engine.saveDocument(Product("p1")).confirmed()
-            try await device.close()
-            let url = device.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
-            try FileManager.default.copyItem(at: device.url, to: url)
+            let url = try await closedAndCopied(device)
             let again = try HubDevice(at: device.url, hub)
             let copy = try HubDevice(at: url, hub)
             hub.batches = 0

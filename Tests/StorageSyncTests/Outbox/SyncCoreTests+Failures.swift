@@ -344,6 +344,11 @@ extension SyncCoreTests {
         }
     }
 
+    /// The remote has applied the first write, in the first session.
+    private static let welcomeBehindFirst = SyncWelcome(
+        lines: lines, head: 7, lastNumber: 1, results: [NumberedResult(number: 1, result: .applied(at: 7))],
+        lastSession: SyncSession(epoch: 1, line: [1]))
+
     @Test("An outcome of what an earlier version has sent is that of the own write")
     func outcomeOfEarlierVersion() throws {
         var bench = Bench([write(1)])
@@ -353,10 +358,7 @@ extension SyncCoreTests {
         var next = Bench(Array(bench.core.outbox.pending), record)
         next.step(.connected)
         let hello = try #require(next.sent.first)
-        let welcome = SyncWelcome(
-            lines: Self.lines, head: 7, lastNumber: 1,
-            results: [NumberedResult(number: 1, result: .applied(at: 7))],
-            lastSession: SyncSession(epoch: 1, line: [1]))
+        let welcome = Self.welcomeBehindFirst
         next.step(.answer(.welcome(welcome), to: hello.id))
         #expect(next.core.outbox.pending.map(\.state) == [.accepted(at: 7)])
     }
@@ -443,10 +445,7 @@ extension SyncCoreTests {
         next.step(.connected)
         let hello = try #require(next.sent.first)
         #expect(hello.kind == .hello(epoch: 2))
-        let welcome = SyncWelcome(
-            lines: Self.lines, head: 7, lastNumber: 1,
-            results: [NumberedResult(number: 1, result: .applied(at: 7))],
-            lastSession: SyncSession(epoch: 1, line: [1]))
+        let welcome = Self.welcomeBehindFirst
         next.step(.answer(.welcome(welcome), to: hello.id))
         #expect(next.core.outbox.pending.map(\.state) == [.accepted(at: 7)])
         // Known outcomes may be of any session: the next batch of this store was lost.
