@@ -2,7 +2,7 @@
 
 void storage_configure_process(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    storage_keep_savepoints_in_memory();
 }
 
 int storage_disable_checkpoint_on_close(sqlite3 *database) {

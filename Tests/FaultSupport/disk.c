@@ -146,6 +146,8 @@ static const sqlite3_io_methods methods = {
 static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
     int result;
     (void)vfs;
+    // The pages of savepoints are kept in memory: no disk fails there.
+    if (flags & SQLITE_OPEN_SUBJOURNAL) return real_disk->xOpen(real_disk, name, file, flags, out_flags);
     fault_file *own = (fault_file *)file;
     memset(own, 0, sizeof *own);
     if (fault_strikes(FAULT_OPEN)) return SQLITE_CANTOPEN;

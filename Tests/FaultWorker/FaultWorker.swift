@@ -26,10 +26,14 @@ struct FaultWorker {
         signal(SIGPIPE, SIG_IGN)
         // Short runs, so that some dozens of rows are sealed, by the tool's commands too.
         setenv("STORAGEKIT_SEGMENT_LENGTH", "64", 0)
-        // As every process that opens a store does it, which would come too late behind the VFS.
-        storage_configure_process()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
+            // Before the first use of SQLite.
+            if ["memory", "memory-out"].contains(arguments.first), fault_install_allocator() != SQLITE_OK {
+                throw Misuse("the failing allocator can't be installed")
+            }
+            // As every process that opens a store does it, which would come too late behind the VFS.
+            storage_configure_process()
             switch arguments.first {
             case "power": try await losePower(arguments)
             case "disk": try await sweep(arguments, Fault.kindsOfTheDisk)
@@ -49,9 +53,6 @@ struct FaultWorker {
         guard arguments.count == 5, let seed = UInt64(arguments[1]), let limit = Int(arguments[2]),
             let skipped = Int(arguments[3]), let operation = Operation.all.first(where: { $0.name == arguments[4] })
         else { throw Misuse("usage: fault-worker disk|memory SEED LIMIT SKIPPED OPERATION") }
-        if arguments[0] != "disk", fault_install_allocator() != SQLITE_OK {
-            throw Misuse("the failing allocator can't be installed")
-        }
         guard fault_install_disk() == SQLITE_OK else { throw Misuse("the failing VFS can't be installed") }
         // What commands print is for nobody here.
         let nowhere = open("/dev/null", O_WRONLY)

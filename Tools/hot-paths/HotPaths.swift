@@ -10,8 +10,8 @@ import Foundation
 @main
 enum HotPaths {
     static let all: [HotPath] = [
-        .narrowUpdates, .wideInserts, .typedSave, .singleSaves, .bulkUpdate, .importLines, .sealing, .replay,
-        .rowHistory, .asOf,
+        .narrowUpdates, .wideInserts, .typedSave, .singleSaves, .bulkUpdate, .referenceUpdates,
+        .importLines, .sealing, .replay, .rowHistory, .asOf,
         .routing, .unconcerned, .savesPastLists, .liveList, .fullText,
     ]
 

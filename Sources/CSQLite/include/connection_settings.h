@@ -4,10 +4,13 @@
 
 #include <sqlite3.h>
 
-// Settings of the whole process, which have an effect only before its first use of SQLite: no accounting of SQLite's memory,
-// which takes a lock around every allocation, and memory instead of a temporary file for the pages that a savepoint would
-// restore. (A limit above which they are written to a file anyway makes SQLite 3.40.1 report a full disk.)
+// Settings of the whole process. Before its first use of SQLite: no accounting of SQLite's memory, which takes a lock around every
+// allocation. At any time, for connections opened later: storage_keep_savepoints_in_memory().
 void storage_configure_process(void);
+
+// Makes SQLite's default VFS keep the pages that a savepoint or a statement may have to restore in memory, not in a temporary file. All
+// other files are those of the system. Does nothing if the default VFS isn't one of SQLite's own for Unix.
+void storage_keep_savepoints_in_memory(void);
 
 // Switches of sqlite3_db_config, which is variadic. Each returns an SQLite result code.
 int storage_disable_checkpoint_on_close(sqlite3 *database);

@@ -88,6 +88,43 @@ extension HotPath {
         try Callgrind.count { try update() }
     }
 
+    static let referenceUpdates = HotPath(
+        "reference-update", operations: 4_000, "foreign keys changed in one commit, a statement and often a page each"
+    ) { folder, count in
+        let storage = try folder.store { schema in
+            schema.migration("albums") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE artists (id INTEGER PRIMARY KEY);
+                        CREATE TABLE albums (id INTEGER PRIMARY KEY, artist INTEGER REFERENCES artists (id), title TEXT)
+                        """)
+            }
+        }
+        // On many pages: a statement's end must not depend on how many the commit has changed.
+        let title = String(repeating: "title ", count: 60)
+        try storage.commitNow(1) { _, tx in
+            try tx.execute("INSERT INTO artists VALUES (0), (1), (2)")
+            let insert = try tx.writer.statement("INSERT INTO albums VALUES (?, 0, ?)")
+            for id in 0..<count {
+                insert.bind(Int64(id), at: 1)
+                insert.bind(text: title, at: 2)
+                try insert.execute()
+            }
+        }
+        func update(to artist: Int) throws {
+            try storage.commitNow(1) { _, tx in
+                let update = try tx.writer.statement("UPDATE albums SET artist = ? WHERE id = ?")
+                for number in 0..<count {
+                    update.bind(Int64(artist), at: 1)
+                    update.bind(Int64(number * 1_009 % count), at: 2)
+                    try update.execute()
+                }
+            }
+        }
+        try update(to: 1)
+        try Callgrind.count { try update(to: 2) }
+    }
+
     static let importLines = HotPath(
         "import-line", operations: 20_000, "lines of a change history, by `storagekit import`"
     ) {
