@@ -73,7 +73,7 @@ extension ProjectionRuntime {
 
     /// Waits before the next attempt, but not longer than the store is open.
     func wait(_ seconds: Double) async throws {
-        let end = ContinuousClock.now + .seconds(seconds)
+        let end = ContinuousClock.now + .limited(seconds: seconds)
         while ContinuousClock.now < end, !state.withLock({ $0.isStopped }) {
             try await Task.sleep(for: min(.milliseconds(20), end - ContinuousClock.now))
         }

@@ -8,11 +8,11 @@ internal import StorageLog
 /// ```sql
 /// CREATE TABLE order_totals(customer TEXT PRIMARY KEY, cents INTEGER NOT NULL);
 ///
-/// -- on insert of orders
+/// -- on insert, update of orders
 /// INSERT INTO order_totals VALUES (:new_customer, :new_cents)
 ///   ON CONFLICT DO UPDATE SET cents = cents + excluded.cents;
 ///
-/// -- on delete of orders
+/// -- on update, delete of orders
 /// UPDATE order_totals SET cents = cents - :old_cents WHERE customer = :old_customer;
 /// ```
 ///

@@ -41,6 +41,7 @@ package final class UserProjections: InlineProjection {
     }
 
     var slots: [Slot] = []
+    package var maySetSavepoints: Bool { !slots.isEmpty }
     var database: GRDB.Database?
     var reactions: [Reaction] = []
     var upcasts: [String: Upcast] = [:]

@@ -1,5 +1,6 @@
 public import CoreMetrics
 public import Logging
+internal import StorageCore
 public import StorageKit
 internal import StorageLog
 public import Tracing
@@ -107,7 +108,7 @@ public final class SignalReporter: Sendable {
             } catch let error as StorageError {
                 logger.warning("the store can't be read", metadata: ["code": "\(error.code)"])
             }
-            try await Task.sleep(for: configuration.interval)
+            try await Task.sleep(for: configuration.interval.limited)
         }
     }
 

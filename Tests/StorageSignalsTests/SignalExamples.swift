@@ -6,10 +6,10 @@ import StorageSignals
 enum SignalExamples {
     static func observe(_ storage: Storage) -> [StorageObservation] {
         let slowWrites = storage.observeCommits(longerThan: .milliseconds(100)) { commit in
-            print("slow write: \(commit.duration), mostly \(commit.reason)", commit.metadata.correlation ?? "")
+            print("slow write: \(commit.duration), mostly \(commit.reason.rawValue)", commit.metadata.correlation ?? "")
         }
         let slowReads = storage.observeReads(longerThan: .milliseconds(100)) { read in
-            print("slow read: \(read.duration), mostly \(read.reason)", read.statement ?? "")
+            print("slow read: \(read.duration), mostly \(read.reason.rawValue)", read.statement ?? "")
         }
         return [slowWrites, slowReads]
     }

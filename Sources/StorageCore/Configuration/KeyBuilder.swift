@@ -1,4 +1,4 @@
-/// Builds cache keys in such a way that two different things never share one.
+/// Builds cache keys in such a way that two things with different names never share one.
 public struct KeyBuilder: Sendable, Hashable {
     /// The prefix of all keys.
     public let namespace: String
@@ -6,7 +6,8 @@ public struct KeyBuilder: Sendable, Hashable {
     /// Creates a builder whose keys begin with a prefix.
     public init(namespace: String) { self.namespace = namespace }
 
-    /// Returns the key of an entity, such as `myapp.User:1`.
+    /// Returns the key of an entity, such as `myapp.User:1`. Types of one name in different scopes have the same keys: use builders with
+    /// different namespaces for them.
     public func entityKey<T>(_ type: T.Type, id: String) -> String {
         "\(escaped(namespace)).\(escaped("\(type)")):\(escaped(id))"
     }

@@ -12,18 +12,30 @@ public struct ColumnSchema: Sendable, Equatable {
     public let defaultValue: String?
     /// The value, as an SQL literal, that such rows get if the column is required and has no default: zero, an empty text. Nil
     /// if the property's type has no such value.
-    public let neutralValue: String?
+    public private(set) var neutralValue: String?
 
     /// How values are shown if not by their storage class: ``uuid``, or empty.
     public let coding: String
 
     /// The foreign key; nil if the column refers to no other entity.
-    public let reference: ColumnReference?
-    /// The other columns of the optional embedded value of which this one is a required part: where one of them holds a value,
-    /// so does this one. Empty for other columns.
-    package var siblings: [String] = []
+    public private(set) var reference: ColumnReference?
+    /// Whether the column is a part of an embedded value, so that a default of its own can't be declared.
+    package var isPart = false
+    /// The columns of the optional embedded value of which this one is a part, itself included; empty for other columns. The
+    /// embedded value is nil where all of them are NULL.
+    package var parts: [String] = []
+    /// Whether the column holds a value where another one of ``parts`` does.
+    package var isRequiredPart = false
+    /// The other columns of the optional embedded value of which this one is a required part. Empty for other columns.
+    package var siblings: [String] { isRequiredPart ? parts.filter { $0 != name } : [] }
+    /// The columns of the embedded property with an initial value of which this one is a part, itself included: rows that are older
+    /// than all of them can't get that value. Empty for other columns.
+    package var partsOfInitialValue: [String] = []
     /// An error in the declaration that can't be known before the store is opened; nil if there is none.
     package let problem: String?
+    /// An error that only matters if the column is created: one that the store has already may hold values that come back as
+    /// they are. Nil if there is none.
+    package var creationProblem: String?
 
     /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and accepts them as text.
     public static let uuid = "uuid"
@@ -66,9 +78,9 @@ public struct ColumnSchema: Sendable, Equatable {
     }
 
     /// A column with an invalid declaration.
-    package init(problem: String) {
-        name = "?"
-        type = ""
+    package init(name: String = "?", type: String = "", problem: String) {
+        self.name = name
+        self.type = type
         notNull = false
         primaryKey = false
         defaultValue = nil
@@ -80,10 +92,16 @@ public struct ColumnSchema: Sendable, Equatable {
 
     /// Returns the column with a foreign key to another entity's table; the database then enforces that the row exists.
     public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
-        ColumnSchema(
-            name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
-            neutralValue: neutralValue, coding: coding,
-            reference: ColumnReference(table: table, column: "id", onDelete: rule))
+        var column = self
+        column.reference = ColumnReference(table: table, column: "id", onDelete: rule)
+        return column
+    }
+
+    /// Returns the column without a neutral value, so that it isn't added to a table with a value that its property doesn't have.
+    public func withoutNeutralValue() -> ColumnSchema {
+        var column = self
+        column.neutralValue = nil
+        return column
     }
 }
 

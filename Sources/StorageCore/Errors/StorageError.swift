@@ -19,7 +19,7 @@ public struct StorageError: Error, Sendable {
 
         /// Another process writes to this store.
         public static let busy = Code("busy")
-        /// The store was opened for reading only.
+        /// The store was opened for reading only, or SQL in a read changes something.
         public static let readOnly = Code("read-only")
         /// The file isn't a StorageKit store.
         public static let notAStore = Code("not-a-store")
@@ -83,11 +83,17 @@ public struct StorageError: Error, Sendable {
     /// to be opened again. Never set for an error of the user's code, whatever its code.
     package var isStoreFailure = false
 
+    /// Whether a table of an entity isn't one that the log can follow: another program has changed it, or the commit itself.
+    package var isOfSchemaChange = false
+
     /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
     package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
 
     /// Whether the tables that a virtual table keeps, such as a full-text index, contradict each other.
     package var isOfVirtualTable = false
+
+    /// Whether a row that is to be changed isn't in the log, because another program has written it.
+    package var isOfForeignRow = false
 
     /// Creates an error.
     ///
@@ -105,6 +111,13 @@ public struct StorageError: Error, Sendable {
         self.remedy = remedy
         self.cause = cause
         self.location = Location(file: file, line: line)
+    }
+
+    /// The error, with ``isOfSchemaChange`` set.
+    package func ofSchemaChange() -> StorageError {
+        var error = self
+        error.isOfSchemaChange = true
+        return error
     }
 }
 

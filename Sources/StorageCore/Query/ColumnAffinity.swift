@@ -46,6 +46,30 @@ package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
     }
 
     package var isNumeric: Bool { self == .numeric || self == .integer || self == .real }
+
+    /// Returns the value that a column of this affinity stores instead of the given one; nil if it stores the value as it is.
+    ///
+    /// Follows "Datatypes In SQLite", section 3: the log and the table have the converted value, and what was bound is lost.
+    package func conversion(of value: StorageValue) -> StorageValue? {
+        let stored: StorageValue =
+            switch (self, value) {
+            case (.blob, _), (_, .null), (_, .blob), (.text, .text): value
+            case (.text, _): SQLiteNumber.text(value)
+            case (.real, _):
+                switch SQLiteNumber.number(value) {
+                case .integer(let whole): .real(Double(whole))
+                // A whole number is written to the file as an integer, which has no negative zero.
+                case .real(let number): .real(number == 0 ? 0 : number)
+                case let other: other
+                }
+            case (.numeric, _), (.integer, _):
+                switch SQLiteNumber.number(value) {
+                case .real(let number): Int64(exactly: number).map(StorageValue.integer) ?? .real(number)
+                case let other: other
+                }
+            }
+        return stored == value ? nil : stored
+    }
 }
 
 /// The properties of a column that an evaluator needs.

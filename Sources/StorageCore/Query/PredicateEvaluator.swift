@@ -28,7 +28,7 @@ package struct PredicateEvaluator: Sendable {
             if let index = columns.firstIndex(where: { $0.name == name }) { return index }
             throw StorageError(
                 .invalidName, "There is no column \"\(name)\".",
-                remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
+                remedy: StorageError.existing(columns.map(\.name)))
         }
         switch predicate {
         case .constant(let answer): return .constant(answer)
@@ -150,7 +150,7 @@ package struct RowComparator: Sendable {
             guard let index = columns.firstIndex(where: { $0.name == ordering.column }) else {
                 throw StorageError(
                     .invalidName, "There is no column \"\(ordering.column)\".",
-                    remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
+                    remedy: StorageError.existing(columns.map(\.name)))
             }
             return (index, ordering.order == .descending, ordering.collation ?? columns[index].collation)
         }

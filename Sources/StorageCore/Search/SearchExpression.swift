@@ -18,6 +18,22 @@ package indirect enum SearchExpression: Sendable, Hashable {
         }
     }
 
+    /// How many parentheses enclose the innermost part of ``text``.
+    package var depth: Int {
+        switch self {
+        case .words: 0
+        case .all(let parts), .any(let parts): parts.map(\.partDepth).max() ?? 0
+        case .without(let left, let right): 1 + max(left.partDepth, right.partDepth)
+        }
+    }
+
+    private var partDepth: Int {
+        switch self {
+        case .words, .without: depth
+        case .all, .any: 1 + depth
+        }
+    }
+
     /// The expression as part of another one.
     private var part: String {
         switch self {

@@ -8,8 +8,8 @@ package struct SearchTextParser {
     private var tokens: [Token]
     private var next = 0
     private var depth = 0
-    /// FTS5 limits the nesting of expressions, too.
-    private static let depthLimit = 32
+    /// The deepest nesting of an expression. FTS5's parser overflows beyond 30, or less with a list of columns before it.
+    private static let depthLimit = 24
 
     /// The parsed expression; nil if the text contains nothing to search for.
     ///
@@ -17,8 +17,10 @@ package struct SearchTextParser {
     package static func expression(_ text: String, keepsSigns: Bool = false) -> SearchExpression? {
         let tokens = tokens(of: text, keepsSigns: keepsSigns)
         var parser = SearchTextParser(tokens: tokens)
-        if let expression = parser.alternatives(), parser.next == tokens.count { return expression }
-        // Not a valid expression: search for every word, including those that look like operators.
+        if let expression = parser.alternatives(), parser.next == tokens.count, expression.depth <= depthLimit {
+            return expression
+        }
+        // Not a valid expression, or one that FTS5 can't parse: search for every word, including those that look like operators.
         let words = tokens.compactMap { token -> SearchExpression? in
             switch token {
             case .term(let word, let isPrefix): .words(word, isPrefix: isPrefix)
@@ -28,7 +30,7 @@ package struct SearchTextParser {
             case .open, .close: nil
             }
         }
-        return words.isEmpty ? nil : .all(words)
+        return words.isEmpty ? nil : .all(distinct(words))
     }
 }
 
@@ -94,7 +96,7 @@ extension SearchTextParser {
             guard let part = conjunction() else { return nil }
             parts.append(part)
         }
-        return parts.count == 1 ? first : .any(parts)
+        return Self.joined(parts, SearchExpression.any)
     }
 
     /// Consecutive words must all occur, with or without AND between them.
@@ -109,18 +111,34 @@ extension SearchTextParser {
                 parts.append(part)
             default:
                 if isStated { return nil }
-                return parts.count == 1 ? first : .all(parts)
+                return Self.joined(parts, SearchExpression.all)
             }
         }
     }
 
     private mutating func exclusion() -> SearchExpression? {
-        guard var left = part() else { return nil }
+        guard let left = part() else { return nil }
+        var excluded: [SearchExpression] = []
         while take(.not) {
             guard let right = part() else { return nil }
-            left = .without(left, right)
+            excluded.append(right)
         }
-        return left
+        // One exclusion of all, because FTS5 limits the nesting.
+        return excluded.isEmpty ? left : .without(left, Self.joined(excluded, SearchExpression.any))
+    }
+
+    private static func joined(
+        _ parts: [SearchExpression], _ join: ([SearchExpression]) -> SearchExpression
+    ) -> SearchExpression {
+        let parts = distinct(parts)
+        return parts.count == 1 ? parts[0] : join(parts)
+    }
+
+    /// The expressions without repetitions, which match nothing else, and for which FTS5 needs time in the square of their number.
+    private static func distinct(_ parts: [SearchExpression]) -> [SearchExpression] {
+        // By bytes: an index may distinguish texts that Swift considers equal.
+        var known: Set<[UInt8]> = []
+        return parts.filter { known.insert(Array($0.text.utf8)).inserted }
     }
 
     private mutating func part() -> SearchExpression? {

@@ -14,4 +14,10 @@ extension String {
 
     /// The text as an SQL literal.
     package var quotedAsText: String { "'\(replacing(scalar: "'", with: "''"))'" }
+
+    /// The text as a word of a POSIX shell: in quotes if it would otherwise have another meaning.
+    package var quotedAsShellWord: String {
+        let isPlain = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "/._-+,@:=%".contains($0) }
+        return isPlain ? self : "'\(replacing(scalar: "'", with: "'\\''"))'"
+    }
 }

@@ -59,10 +59,9 @@ package final class ScratchProjection {
             !catalog.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
         }
         if let unknown {
-            let names = catalog.live.map(\.name).joined(separator: ", ")
             throw StorageError(
                 .notFound, "The projection \(projection.name) reads \"\(unknown)\", which is no entity.",
-                remedy: names.isEmpty ? "There are none." : "There is \(names).")
+                remedy: StorageError.existing(catalog.live.map(\.name)))
         }
         entities = catalog.entities(named: projection.entities)
         resolver = RowResolver(

@@ -94,7 +94,7 @@ package final class RowLayout {
         if let index = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return index }
         throw StorageError(
             .invalidName, "There is no column \"\(name)\".",
-            remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
+            remedy: StorageError.existing(columns.map(\.name)))
     }
 
     /// The columns of these names as a set.

@@ -1,0 +1,20 @@
+import StorageCore
+import Testing
+
+/// What an error about an unknown name says of the known ones.
+struct ExistingNamesTests {
+    @Test(
+        "The verb agrees with the number of names",
+        arguments: [
+            ([], "There are none."), (["posts"], "There is posts."), (["posts", "users"], "There are posts, users."),
+        ])
+    func verb(names: [String], sentence: String) {
+        #expect(StorageError.existing(names) == sentence)
+    }
+
+    @Test("Where there are none, a sentence of the caller can say so")
+    func none() {
+        #expect(StorageError.existing([], none: "The store has none.") == "The store has none.")
+        #expect(StorageError.existing(["posts"], none: "The store has none.") == "There is posts.")
+    }
+}
