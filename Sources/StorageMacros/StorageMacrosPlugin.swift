@@ -3,8 +3,9 @@ internal import SwiftSyntaxMacros
 
 /// The compiler plug-in: the macros under the names by which the compiler asks for them.
 ///
-/// Run by hand with the argument `expand`, it reads a source from standard input and prints what the macros make of it: see
-/// ``MacroExpansion``. The tests use that, so that swift-syntax is built once, for the host, and not again for what is tested.
+/// Run by hand with the argument `expand`, it reads sources from standard input, separated by NUL, and prints what the macros make
+/// of each: see ``MacroExpansion``. The tests use that, so that swift-syntax is built once, for the host, and not again for what
+/// is tested.
 @main
 struct StorageMacrosPlugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
@@ -13,9 +14,11 @@ struct StorageMacrosPlugin: CompilerPlugin {
 
     static func main() throws {
         guard CommandLine.arguments.dropFirst().first == "expand" else { return try answerCompiler(Self.self) }
-        var source = ""
-        while let line = readLine(strippingNewline: false) { source += line }
-        MacroExpansion(of: source).print()
+        var input = ""
+        while let line = readLine(strippingNewline: false) { input += line }
+        for source in input.split(separator: "\0", omittingEmptySubsequences: false) {
+            MacroExpansion(of: String(source)).print()
+        }
     }
 
     /// The `main` of swift-syntax, whose name the plug-in's own one has.

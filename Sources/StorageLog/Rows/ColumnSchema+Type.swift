@@ -35,7 +35,8 @@ extension ColumnSchema {
     @inlinable
     public init<Value: RawRepresentable & StorageColumnValue>(
         _ name: String, _ type: Value.Type, primaryKey: Bool = false, default value: Value? = nil
-    ) {
+    )
+    where Value.RawValue: StorageColumnValue {
         self.init(
             name, of: type, notNull: !Value.isNullable, primaryKey: primaryKey, default: value,
             neutral: Value.neutralLiteral)
@@ -44,7 +45,8 @@ extension ColumnSchema {
     @inlinable
     public init<Value: RawRepresentable & StorageColumnValue>(
         _ name: String, _ type: Value?.Type, primaryKey: Bool = false, default value: Value? = nil
-    ) {
+    )
+    where Value.RawValue: StorageColumnValue {
         self.init(name, of: Value.self, notNull: false, primaryKey: primaryKey, default: value, neutral: nil)
     }
 
@@ -53,22 +55,28 @@ extension ColumnSchema {
         _ name: String, of type: Stored.Type, notNull: Bool, primaryKey: Bool, default value: Stored?, neutral: String?
     ) {
         let stored: StorageValue?
+        var creationProblem = Stored.conversionProblem.map { "of \"\(name)\", \($0)" }
         do {
             stored = try value?._storable()
         } catch {
-            self.init(problem: "the value of \"\(name)\" is larger than SQLite's integers")
-            return
+            stored = nil
+            creationProblem = "the value of \"\(name)\" can't be stored: \(error.message)"
         }
         switch stored {
         case .text(let text) where text.utf8.contains(0):
-            self.init(problem: "the value of \"\(name)\" contains NUL, which no column's default can")
+            self.init(
+                name: name, type: Stored.columnType,
+                problem: "the value of \"\(name)\" contains NUL, which no column's default can")
         case .real(let number) where number.isNaN:
-            self.init(problem: "the value of \"\(name)\" is NaN, or a date outside of the years 0 to 9999")
+            self.init(
+                name: name, type: Stored.columnType,
+                problem: "the value of \"\(name)\" is NaN, or a date outside of the years 0 to 9999")
         default:
             self.init(
                 name: name, type: Stored.columnType, notNull: notNull, primaryKey: primaryKey,
                 defaultValue: stored.map { $0.literal }, neutralValue: neutral,
                 coding: Stored.columnCoding)
+            self.creationProblem = creationProblem
         }
     }
 }

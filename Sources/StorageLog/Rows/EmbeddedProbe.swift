@@ -41,7 +41,8 @@ final class EmbeddedProbe: Decoder {
         columns.append(
             EmbeddedSchema.Column(
                 name: key.stringValue, type: stored.columnType, coding: stored.columnCoding, isNullable: isNullable,
-                neutral: isNullable ? .none : neutral))
+                neutral: isNullable ? .none : neutral, property: ObjectIdentifier(type),
+                conversionProblem: stored.conversionProblem))
     }
 
     /// The column of a property: its type, and the value of older rows.
@@ -71,7 +72,13 @@ final class EmbeddedProbe: Decoder {
 
     fileprivate func optional<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value? {
         try note(type, key, isNullable: true)
-        return varying == key.stringValue ? try sample(type, key) : nil
+        guard varying == key.stringValue else { return nil }
+        // Any value differs from nil, the usual one.
+        if let value = Self.sample(type, true) ?? Self.sample(type, false) ?? Self.rawSample(type) {
+            varied = value
+            return value
+        }
+        return try sample(type, key)
     }
 
     /// A sample value of a type: the usual one, or a different one for the property that varies.
@@ -100,6 +107,24 @@ final class EmbeddedProbe: Decoder {
             }
         for candidate in candidates {
             if let value = try? column.init(storageValue: candidate) as? Value { return value }
+        }
+        return nil
+    }
+
+    /// A value of a type with raw values, if one of a few belongs to a case.
+    private static func rawSample<Value: Decodable>(_ type: Value.Type) -> Value? {
+        guard let raw = type as? any RawRepresentable.Type else { return nil }
+        return firstCase(raw) as? Value
+    }
+
+    private static func firstCase<Raw: RawRepresentable>(_ type: Raw.Type) -> Raw? {
+        guard let column = Raw.RawValue.self as? any StorageColumnValue.Type else { return nil }
+        let candidates: [StorageValue] =
+            column.columnType == "TEXT"
+            ? "abcdefghijklmnopqrstuvwxyz".map { .text(String($0)) } : (-1...32).map { .integer($0) }
+        for candidate in candidates {
+            let value = (try? column.init(storageValue: candidate)) as? Raw.RawValue
+            if let sample = value.flatMap({ Raw(rawValue: $0) }) { return sample }
         }
         return nil
     }

@@ -11,6 +11,10 @@ struct EmbeddedSchema: Sendable {
         let isNullable: Bool
         /// The value of rows that are older than the column.
         let neutral: StorageValue?
+        /// The property's type, without its optional.
+        let property: ObjectIdentifier
+        /// Why the column doesn't keep every value of its type; nil if no reason is known.
+        let conversionProblem: String?
     }
 
     var columns: [Column] = []
@@ -54,14 +58,26 @@ struct EmbeddedSchema: Sendable {
 
     private static func probe<Root: Embeddable, Value>(_ path: KeyPath<Root, Value>) -> String? {
         guard let usual = try? Root(from: EmbeddedProbe(varying: nil)) else { return nil }
+        var constant: [Column] = []
         for column in of(Root.self).columns {
             let probe = EmbeddedProbe(varying: column.name)
-            guard let varied = try? Root(from: probe) else { continue }
+            guard let varied = try? Root(from: probe) else {
+                constant.append(column)
+                continue
+            }
             let value = varied[keyPath: path]
             if isSame(usual[keyPath: path], value) { continue }
             return probe.varied.map { isSame($0, value) } ?? false ? column.name : nil
         }
-        return nil
+        // A stored property that varies with no other column is the one of its type that can't be varied, as no second value of
+        // it can be guessed.
+        guard MemoryLayout<Root>.offset(of: path) != nil else { return nil }
+        // One that isn't coded has no column at all.
+        let properties = Mirror(reflecting: usual).children.filter { type(of: $0.value) == Value.self }
+        guard properties.count == 1 else { return nil }
+        let property = (Value.self as? any Wrapping.Type).map { $0.wrapped } ?? ObjectIdentifier(Value.self)
+        let candidates = constant.filter { $0.property == property }
+        return candidates.count == 1 ? candidates[0].name : nil
     }
 
     private static func isSame(_ left: Any, _ right: Any) -> Bool {
@@ -76,4 +92,12 @@ struct EmbeddedSchema: Sendable {
         let mirror = Mirror(reflecting: value)
         return mirror.displayStyle == .optional ? mirror.children.first?.value ?? value : value
     }
+}
+
+private protocol Wrapping {
+    static var wrapped: ObjectIdentifier { get }
+}
+
+extension Optional: Wrapping {
+    fileprivate static var wrapped: ObjectIdentifier { ObjectIdentifier(Wrapped.self) }
 }

@@ -29,14 +29,16 @@ public enum _ColumnCoding {
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
-    ) throws {
+    ) throws
+    where Value.RawValue: StorageColumnValue {
         try put(value._storable(), to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, _ column: String
-    ) throws {
+    ) throws
+    where Value.RawValue: StorageColumnValue {
         try put(value?._storable() ?? .null, to: &container, column)
     }
 
@@ -81,7 +83,8 @@ public enum _ColumnCoding {
     @inlinable
     public static func decode<Value: RawRepresentable & StorageColumnValue>(
         _ type: Value.Type, from row: GRDB.Row, _ column: String
-    ) throws -> Value {
+    ) throws -> Value
+    where Value.RawValue: StorageColumnValue {
         try Value(storageValue: storageValue(row, column))
     }
 
@@ -91,7 +94,8 @@ public enum _ColumnCoding {
     @inlinable
     public static func decode<Value: RawRepresentable & StorageColumnValue>(
         _ type: Value?.Type, from row: GRDB.Row, _ column: String
-    ) throws -> Value? {
+    ) throws -> Value?
+    where Value.RawValue: StorageColumnValue {
         let stored = try storageValue(row, column)
         return stored == .null ? nil : try Value(storageValue: stored)
     }

@@ -16,8 +16,18 @@ public enum _StorageEmbedding {
     }
 
     /// The columns of an embedded property.
-    public static func columns<Value: Embeddable>(_ type: Value.Type, prefix: String) -> [ColumnSchema] {
-        columns(type, prefix, isOptional: false)
+    ///
+    /// - Parameter hasInitialValue: Whether a new entity has a value of its own, which rows from before can't get: a table doesn't
+    ///   get all of the columns with neutral values then.
+    public static func columns<Value: Embeddable>(
+        _ type: Value.Type, prefix: String, hasInitialValue: Bool = false
+    ) -> [ColumnSchema] {
+        var columns = columns(type, prefix, isOptional: false)
+        if hasInitialValue {
+            let names = columns.map(\.name)
+            for index in columns.indices { columns[index].partsOfInitialValue = names }
+        }
+        return columns
     }
 
     /// The columns of an optional embedded property.
@@ -36,7 +46,9 @@ public enum _StorageEmbedding {
             var schema = ColumnSchema(
                 name: name, type: column.type, notNull: !column.isNullable && !isOptional, defaultValue: nil,
                 neutralValue: column.neutral?.literal, coding: column.coding)
-            if isOptional, !column.isNullable { schema.siblings = names.filter { $0 != name } }
+            schema.isPart = true
+            schema.creationProblem = column.conversionProblem.map { "of \"\(name)\", \($0)" }
+            if isOptional { (schema.parts, schema.isRequiredPart) = (names, !column.isNullable) }
             return schema
         }
     }
@@ -169,7 +181,8 @@ public struct _EmbeddedColumns<Value: Embeddable>: Sendable {
     }
 }
 
-/// The columns of an optional embedded property in a query. They are NULL if the property is nil.
+/// The columns of an optional embedded property in a query. They are NULL if the property is nil, and then an update that
+/// assigns only some of them doesn't change them.
 @dynamicMemberLookup
 public struct _OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String

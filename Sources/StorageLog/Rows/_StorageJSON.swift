@@ -14,15 +14,19 @@ public enum _StorageJSON {
     public static func column<Value: Codable>(
         _ name: String, _ type: Value.Type, default value: Value? = nil
     ) -> ColumnSchema {
+        let isRequired = !(type is any ExpressibleByNilLiteral.Type)
         do {
-            let isRequired = !(type is any ExpressibleByNilLiteral.Type)
             let empty: [StorageValue] = isRequired ? [.text("[]"), .text("{}")] : []
             return ColumnSchema(
                 name: name, type: String.columnType, notNull: isRequired,
                 defaultValue: try value.map { try stored($0).literal },
                 neutralValue: empty.first { (try? self.value(type, of: $0)) != nil }?.literal)
         } catch {
-            return ColumnSchema(problem: "the value of \"\(name)\" can't be written as JSON")
+            // A store that has the column already doesn't need the value.
+            var column = ColumnSchema(
+                name: name, type: String.columnType, notNull: isRequired, defaultValue: nil, neutralValue: nil)
+            column.creationProblem = "the value of \"\(name)\" can't be written as JSON"
+            return column
         }
     }
 
@@ -55,9 +59,18 @@ public enum _StorageJSON {
     }
 
     /// A value as it is stored: JSON text, or NULL for nil.
-    package static func stored<Value: Encodable>(_ value: Value) throws -> StorageValue {
+    ///
+    /// - Parameter allowsNonFinite: Whether infinities and NaN are written as a marker, see ``hasNonFinite(_:)``, instead of
+    ///   being refused.
+    package static func stored<Value: Encodable>(
+        _ value: Value, allowsNonFinite: Bool = false
+    ) throws(StorageError) -> StorageValue {
         if let optional = value as? any OptionalValue, optional.isNil { return .null }
         let encoder = JSONEncoder()
+        if allowsNonFinite {
+            encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                positiveInfinity: nonFinite, negativeInfinity: nonFinite, nan: nonFinite)
+        }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
@@ -68,12 +81,41 @@ public enum _StorageJSON {
             }
         }
         do {
-            return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+            let json = try encoder.encode(value)
+            if !allowsNonFinite, hasNaN(json) {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: [], debugDescription: "A Decimal in it is NaN."))
+            }
+            return .text(String(decoding: json, as: UTF8.self))
         } catch {
             throw StorageError(
                 .invalidValue, "A \(Value.self) can't be written as JSON: \(error)",
                 remedy: "JSON has no infinities and no NaN; keep them out, or store the property as columns.",
                 cause: error)
+        }
+    }
+
+    /// Written for a number that JSON can't express. A document's text hardly begins with a NUL.
+    private static let nonFinite = "\u{0}not finite"
+
+    /// Whether JSON that was written with `allowsNonFinite` contains an infinity or NaN, at any depth.
+    package static func hasNonFinite(_ json: String) -> Bool {
+        json.contains(#""\u0000not finite""#) || hasNaN(Data(json.utf8))
+    }
+
+    /// Whether JSON contains `NaN`, which the encoder writes for a `Decimal` and no decoder reads. No other JSON has an `N`
+    /// outside of a text.
+    private static func hasNaN(_ json: Data) -> Bool {
+        var isText = false
+        var isEscaped = false
+        return json.contains { byte in
+            if isEscaped {
+                isEscaped = false
+                return false
+            }
+            if byte == UInt8(ascii: "\"") { isText.toggle() }
+            isEscaped = byte == UInt8(ascii: "\\")
+            return byte == UInt8(ascii: "N") && !isText
         }
     }
 

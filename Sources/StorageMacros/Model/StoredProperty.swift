@@ -1,4 +1,3 @@
-internal import SwiftParser
 internal import SwiftSyntax
 
 /// One stored property, and so one column.
@@ -13,8 +12,10 @@ struct StoredProperty {
     /// The property's access level, at most its entity's.
     let access: AccessLevel
     let role: PropertyRole
-    /// The initial value of a new entity, if it is written so that older rows can have it too.
+    /// The initial value of a new entity, if it is constant, so that older rows can have it too.
     let fallback: String?
+    /// Whether a new entity has an initial value that isn't constant, so that older rows have none.
+    let lacksFallback: Bool
     /// The beginning of the property's declaration.
     let declarationStart: AbsolutePosition
 
@@ -41,52 +42,20 @@ struct StoredProperty {
         self.access = access
         self.role = role
         self.declarationStart = declarationStart ?? name.positionAfterSkippingLeadingTrivia
-        fallback =
-            switch role {
-            case .column: initializer.flatMap(Self.fallback)
-            case .json: initializer.flatMap(Self.jsonFallback)
-            default: nil
-            }
         let wrapped = type.wrappedInOptional.flatMap { Self.needsParentheses($0) ? nil : $0 }
         let spelled = wrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0)) } ?? type.trimmed
         self.type = spelled.description
         metatype = Self.needsParentheses(spelled) ? "(\(spelled)).self" : "\(spelled).self"
         isOptional = spelled.is(OptionalTypeSyntax.self)
-    }
-
-    /// Literals and cases, which are constant; calls such as `UUID()` aren't.
-    private static func fallback(_ value: ExprSyntax) -> String? {
-        switch value.kind {
-        case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: return value.trimmedDescription
-        case .stringLiteralExpr:
-            return value.as(StringLiteralExprSyntax.self)?.representedLiteralValue == nil
-                ? nil : value.trimmedDescription
-        case .prefixOperatorExpr:
-            guard let negative = value.as(PrefixOperatorExprSyntax.self), negative.operator.text == "-",
-                negative.expression.is(IntegerLiteralExprSyntax.self)
-                    || negative.expression.is(FloatLiteralExprSyntax.self)
-            else { return nil }
-            return value.trimmedDescription
-        case .memberAccessExpr:
-            guard let member = value.as(MemberAccessExprSyntax.self), member.base == nil else { return nil }
-            // `Date.now` changes with each read, and NaN can't be stored.
-            let isConstant = !["now", "nan", "signalingNaN"].contains(member.declName.baseName.text)
-            return isConstant ? value.trimmedDescription : nil
-        default: return nil
+        let value = initializer.flatMap { $0.is(NilLiteralExprSyntax.self) ? nil : $0 }
+        let constants = ConstantValue(ofType: (wrapped ?? spelled).description)
+        switch role {
+        case .column: fallback = value.flatMap { constants.emptyText($0) ?? constants.text($0) }
+        case .json: fallback = value.flatMap { constants.emptyText($0) ?? constants.jsonText($0) }
+        default: fallback = nil
         }
-    }
-
-    /// Also lists and dictionaries of constants.
-    private static func jsonFallback(_ value: ExprSyntax) -> String? {
-        if let list = value.as(ArrayExprSyntax.self) {
-            return list.elements.allSatisfy { jsonFallback($0.expression) != nil } ? value.trimmedDescription : nil
-        }
-        if let dictionary = value.as(DictionaryExprSyntax.self) {
-            guard case .elements(let elements) = dictionary.content else { return value.trimmedDescription }
-            let isConstant = elements.allSatisfy { jsonFallback($0.key) != nil && jsonFallback($0.value) != nil }
-            return isConstant ? value.trimmedDescription : nil
-        }
-        return fallback(value)
+        let isKey = name.bareText == "id"
+        lacksFallback = role.isStored && !isKey && !isOptional && value != nil && fallback == nil
     }
 
     private static func needsParentheses(_ type: TypeSyntax) -> Bool {

@@ -48,8 +48,9 @@ extension RecordSource {
         var embedded: [String] = []
         for property in properties {
             if case .embedded(let prefix) = property.role {
+                let value = property.lacksFallback ? ", hasInitialValue: true" : ""
                 embedded.append(
-                    "StorageLog._StorageEmbedding.columns(\(property.metatype), prefix: \(literal(prefix)))")
+                    "StorageLog._StorageEmbedding.columns(\(property.metatype), prefix: \(literal(prefix))\(value))")
                 groups.append([])
             } else {
                 groups[groups.count - 1].append(column(property))
@@ -78,11 +79,13 @@ extension RecordSource {
 
     private func column(_ property: StoredProperty) -> String {
         let fallback = property.fallback.map { ", default: \($0)" } ?? ""
+        let lack = property.lacksFallback ? ".withoutNeutralValue()" : ""
         if property.role == .json {
-            return "StorageLog._StorageJSON.column(\(literal(property.column)), \(property.metatype)\(fallback))"
+            return "StorageLog._StorageJSON.column(\(literal(property.column)), \(property.metatype)\(fallback))\(lack)"
         }
         let key = property.column == "id" ? ", primaryKey: true" : ""
-        var text = "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key)\(fallback))"
+        var text =
+            "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key)\(fallback))\(lack)"
         for relation in entity.properties {
             guard case .belongsTo(property.column, let parent, let rule?) = relation.role else { continue }
             text += ".referencing(\(parent).Record.databaseTableName, onDelete: \(rule))"
@@ -93,11 +96,13 @@ extension RecordSource {
     /// The columns by name, for the conditions of queries.
     private var columnNames: String {
         let members = allProperties.map { property in
+            let name = literal(property.column)
             let value =
-                if case .embedded(let prefix) = property.role {
+                switch property.role {
+                case .embedded(let prefix):
                     "StorageLog._\(property.isOptional ? "Optional" : "")EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
-                } else {
-                    "StorageCore.StorageColumn<\(property.type)>(\(literal(property.column)))"
+                case .json: "StorageCore.StorageColumn<StorageLog.StoredJSON<\(property.type)>>(\(name))"
+                default: "StorageCore.StorageColumn<\(property.type)>(\(name))"
                 }
             return "\(property.access.prefix)let \(property.identifier) = \(value)"
         }

@@ -113,7 +113,7 @@ extension RowReader {
     /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value
-    {
+    where Value.RawValue: StorageColumnValue {
         try Value.read(from: self, at: index)
     }
 
@@ -123,7 +123,7 @@ extension RowReader {
     @inlinable
     public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value?.Type, at index: Int32) throws
         -> Value?
-    {
+    where Value.RawValue: StorageColumnValue {
         if isNull(at: index) { return nil }
         return try Value.read(from: self, at: index)
     }

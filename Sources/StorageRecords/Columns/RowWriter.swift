@@ -97,7 +97,8 @@ extension RowWriter {
     /// Binds a value to a placeholder, counted from 1.
     ///
     /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
-    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value, at index: Int32) throws {
+    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value, at index: Int32) throws
+    where Value.RawValue: StorageColumnValue {
         try value.write(to: self, at: index)
     }
 
@@ -105,7 +106,7 @@ extension RowWriter {
     ///
     /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value?, at index: Int32) throws
-    {
+    where Value.RawValue: StorageColumnValue {
         if let value { try value.write(to: self, at: index) } else { bindNull(at: index) }
     }
 }

@@ -13,7 +13,10 @@ public import StorageCore
 /// }
 /// ```
 public protocol StorageColumnValue: Sendable {
-    /// The declared SQL type.
+    /// The declared SQL type. SQLite derives from it which values the column converts: of a text like `007` a column declared
+    /// `INTEGER`, `NUMERIC` or `DATE` makes a number. A type with values that wouldn't come back the same is refused when a
+    /// column is created for it, if it is found then; such a value is refused when it is stored, except by SQL of your own. `TEXT`
+    /// suits texts, and `BLOB` converts nothing.
     static var columnType: String { get }
     /// How values are shown beyond their storage class: ``ColumnSchema/uuid`` if bytes are UUIDs, otherwise nothing.
     static var columnCoding: String { get }
@@ -56,8 +59,22 @@ extension StorageColumnValue {
     /// Conditions use ``storageValue``, which also represents whole numbers that no column can hold, so that they compare as
     /// they should.
     ///
-    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store.
+    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store, and for a value of which the
+    ///   type's column would make another.
     @inlinable public func _storable() throws(StorageError) -> StorageValue {
+        let value = storageValue
+        if case .text(let text) = value, Self.columnType == "INTEGER" {
+            try StorageError.checkIsStorable(integer: text)
+        }
+        try Self.checkIsKept(value)
+        return value
+    }
+
+    /// The value as an argument of SQL, which may store it in any column or only compare with it: what the type's own column would
+    /// make of it isn't checked.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store.
+    package func argument() throws(StorageError) -> StorageValue {
         let value = storageValue
         if case .text(let text) = value, Self.columnType == "INTEGER" {
             try StorageError.checkIsStorable(integer: text)

@@ -13,5 +13,6 @@ public enum _RowKey {
 
     /// The value of a key as its column stores it.
     @inlinable
-    public static func value<Id: RawRepresentable & StorageColumnValue>(of id: Id) -> StorageValue { id.storageValue }
+    public static func value<Id: RawRepresentable & StorageColumnValue>(of id: Id) -> StorageValue
+    where Id.RawValue: StorageColumnValue { id.storageValue }
 }

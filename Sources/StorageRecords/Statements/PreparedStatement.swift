@@ -137,6 +137,10 @@ extension StorageError {
             return StorageError(
                 .limitExceeded, "SQLite refused a statement with too many values\(context): \(message).",
                 remedy: "Ask for fewer values at a time, or keep them in a table and join it.", cause: cause)
+        case SQLITE_BUSY where message.hasSuffix("SQL statements in progress"):
+            return StorageError(
+                .invalidArgument, "A statement hasn't been read to its end\(context): \(message).",
+                remedy: "Read the statement to its end first: fetch all of its rows, or reset it.", cause: cause)
         case SQLITE_BUSY, SQLITE_LOCKED:
             return StorageError(
                 .busy, "The store is locked\(context): \(message).",
@@ -168,8 +172,10 @@ extension StorageError {
                 remedy: "Run `storagekit verify` to see how far the damage goes, then restore a backup.", cause: cause)
         case SQLITE_READONLY:
             return StorageError(
-                .readOnly, "The store was opened for reading only\(context).",
-                remedy: "Open it for writing to change it.", cause: cause)
+                .readOnly, "The connection can only read\(context).",
+                remedy:
+                    "Change rows in `write`. If the store was opened with `isReadOnly`, open it for writing; else check the permissions of its file and folder.",
+                cause: cause)
         case SQLITE_CONSTRAINT:
             return StorageError(
                 .conflict, "A constraint of the schema refused the change\(context): \(message).",

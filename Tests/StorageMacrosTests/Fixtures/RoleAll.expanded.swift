@@ -7,8 +7,8 @@ struct User {
     var role: Role = .guest
     var token: String = UUID().uuidString
     var settings: [String: Int]  // trailing
-    var home: Address
-    var work: Address?
+    var home: Address = Address(city: "Kyiv")
+    var work: Address? = Address(city: "Lviv")
     var posts: [Post]
     var teamId: String?
     var team: Team?
@@ -25,10 +25,10 @@ nonisolated struct UserRecord {
             StorageCore.ColumnSchema("name", String.self, default: "nobody").referencing(Owner.Record.databaseTableName, onDelete: .cascade),
             StorageCore.ColumnSchema("tries", Int.self, default: -3),
             StorageCore.ColumnSchema("role", Role.self, default: .guest),
-            StorageCore.ColumnSchema("token", String.self),
+            StorageCore.ColumnSchema("token", String.self).withoutNeutralValue(),
             StorageLog._StorageJSON.column("settings", [String: Int].self)
         ]
-        columns += StorageLog._StorageEmbedding.columns(Address.self, prefix: "home_")
+        columns += StorageLog._StorageEmbedding.columns(Address.self, prefix: "home_", hasInitialValue: true)
         columns += StorageLog._StorageEmbedding.columns(Address?.self, prefix: "work_")
         columns += [
             StorageCore.ColumnSchema("teamId", String?.self),
@@ -43,7 +43,7 @@ nonisolated struct UserRecord {
         let tries = StorageCore.StorageColumn<Int>("tries")
         let role = StorageCore.StorageColumn<Role>("role")
         let token = StorageCore.StorageColumn<String>("token")
-        let settings = StorageCore.StorageColumn<[String: Int]>("settings")
+        let settings = StorageCore.StorageColumn<StorageLog.StoredJSON<[String: Int]>>("settings")
         let home = StorageLog._EmbeddedColumns<Address>(prefix: "home_")
         let work = StorageLog._OptionalEmbeddedColumns<Address>(prefix: "work_")
         let teamId = StorageCore.StorageColumn<String?>("teamId")

@@ -6,9 +6,9 @@ struct User {
     var role: Role = .guest
     var token: String = UUID().uuidString
     @StorageJSON var settings: [String: Int]  // trailing
-    @StorageEmbedded(prefix: "home_") var home: Address
+    @StorageEmbedded(prefix: "home_") var home: Address = Address(city: "Kyiv")
     @StorageEmbedded
-    var work: Address?
+    var work: Address? = Address(city: "Lviv")
     @StorageHasMany(foreignKey: "authorId")
     var posts: [Post]
     var teamId: String?

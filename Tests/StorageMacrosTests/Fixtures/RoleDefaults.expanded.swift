@@ -20,8 +20,8 @@ nonisolated struct NoteRecord {
             StorageLog._StorageJSON.column("tags", [String].self, default: []),
             StorageLog._StorageJSON.column("weights", [String: [Double]].self, default: ["a": [1, -2.5], "b": []]),
             StorageLog._StorageJSON.column("none", [String: Int].self, default: [:]),
-            StorageLog._StorageJSON.column("made", [Int].self),
-            StorageLog._StorageJSON.column("mixed", [Date].self),
+            StorageLog._StorageJSON.column("made", [Int].self).withoutNeutralValue(),
+            StorageLog._StorageJSON.column("mixed", [Date].self).withoutNeutralValue(),
             StorageLog._StorageJSON.column("mood", Mood.self, default: .good),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
@@ -29,12 +29,12 @@ nonisolated struct NoteRecord {
 
     struct Columns: Swift.Sendable {
         let id = StorageCore.StorageColumn<String>("id")
-        let tags = StorageCore.StorageColumn<[String]>("tags")
-        let weights = StorageCore.StorageColumn<[String: [Double]]>("weights")
-        let none = StorageCore.StorageColumn<[String: Int]>("none")
-        let made = StorageCore.StorageColumn<[Int]>("made")
-        let mixed = StorageCore.StorageColumn<[Date]>("mixed")
-        let mood = StorageCore.StorageColumn<Mood>("mood")
+        let tags = StorageCore.StorageColumn<StorageLog.StoredJSON<[String]>>("tags")
+        let weights = StorageCore.StorageColumn<StorageLog.StoredJSON<[String: [Double]]>>("weights")
+        let none = StorageCore.StorageColumn<StorageLog.StoredJSON<[String: Int]>>("none")
+        let made = StorageCore.StorageColumn<StorageLog.StoredJSON<[Int]>>("made")
+        let mixed = StorageCore.StorageColumn<StorageLog.StoredJSON<[Date]>>("mixed")
+        let mood = StorageCore.StorageColumn<StorageLog.StoredJSON<Mood>>("mood")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
 

@@ -113,7 +113,7 @@ nonisolated struct NodeRecord {
         let ownerId = StorageCore.StorageColumn<String>("ownerId")
         let place = StorageLog._OptionalEmbeddedColumns<Place>(prefix: "place_")
         let other = StorageLog._OptionalEmbeddedColumns<Place>(prefix: "other_")
-        let tags = StorageCore.StorageColumn<[String]?>("tags")
+        let tags = StorageCore.StorageColumn<StorageLog.StoredJSON<[String]?>>("tags")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
 

@@ -14,14 +14,16 @@ struct MacroExpansion: Sendable {
     /// Syntax errors of the expanded source, which no expansion may have.
     let syntaxErrors: String
 
-    /// Asks the plug-in that the compiler asks.
-    ///
-    /// - Parameter file: The source.
-    init(of file: URL) throws {
+    /// Runs the plug-in that the compiler uses, once for all sources: starting it takes as long as expanding some of them.
+    static func expansions(of sources: [String]) throws -> [MacroExpansion] {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let input = folder.url.appendingPathComponent("sources")
+        try Data(sources.joined(separator: "\0").utf8).write(to: input)
         let process = Process()
         process.executableURL = SwiftCompiler.macros
         process.arguments = ["expand"]
-        process.standardInput = try FileHandle(forReadingFrom: file)
+        process.standardInput = try FileHandle(forReadingFrom: input)
         let output = Pipe()
         process.standardOutput = output
         try process.start()
@@ -30,10 +32,16 @@ struct MacroExpansion: Sendable {
         let texts = printed.split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard process.terminationStatus == 0, texts.count == 5 else {
+        guard process.terminationStatus == 0, texts.count == 4 * sources.count + 1 else {
             throw Failure(
                 description: "The plug-in ended with \(process.terminationStatus), behind \(texts.count - 1) texts.")
         }
+        return sources.indices.map { MacroExpansion(texts[4 * $0..<4 * $0 + 4]) }
+    }
+
+    /// - Parameter texts: What the plug-in has printed for one source.
+    private init(_ texts: ArraySlice<String>) {
+        let texts = Array(texts)
         (expanded, diagnostics, syntaxErrors) = (texts[0], texts[1], texts[3])
         identifiers = Set(texts[2].split(separator: "\n").map(String.init))
     }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 internal import Testing
 
 /// A source in `Fixtures` with what it expands to and what is reported about it.
@@ -29,15 +28,14 @@ struct MacroFixture: CustomTestStringConvertible {
         return try String(contentsOf: file, encoding: .utf8)
     }
 
-    private static let expansions = Mutex<[String: MacroExpansion]>([:])
+    private static let expansions = Result {
+        let fixtures = all
+        let found = try MacroExpansion.expansions(of: fixtures.map { try $0.text(of: $0.source) })
+        return Dictionary(uniqueKeysWithValues: zip(fixtures.map(\.name), found))
+    }
 
     /// What the macros make of it, which is what takes the time of these tests, and so is made once for all of them.
-    func expansion() throws -> MacroExpansion {
-        if let known = Self.expansions.withLock({ $0[name] }) { return known }
-        let expansion = try MacroExpansion(of: source)
-        Self.expansions.withLock { $0[name] = expansion }
-        return expansion
-    }
+    func expansion() throws -> MacroExpansion { try #require(try Self.expansions.get()[name]) }
 
     /// Keeps a text; an empty one is kept by there being no file.
     func record(_ text: String, in file: URL) throws {
