@@ -57,6 +57,10 @@ static void look_at_schema(storage_capture *capture) {
     capture->looks_at_schema = 0;
 }
 
+void storage_capture_look_at_schema(storage_capture *capture) {
+    if (capture->schema_suspicion && capture->body.runs) look_at_schema(capture);
+}
+
 int capture_on_statement(unsigned kind, void *context, void *statement, void *text) {
     (void)kind;
     storage_capture *capture = context;
@@ -69,7 +73,7 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     // A different text is a trigger's, whose statement was seen already.
     if (text != sql) return 0;
     if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);
-    if (capture->schema_suspicion && capture->body.runs) look_at_schema(capture);
+    storage_capture_look_at_schema(capture);
     if (sqlite3_stmt_readonly(statement)) return 0;
     sql = skip_comments(sql);
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {

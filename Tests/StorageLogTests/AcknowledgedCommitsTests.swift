@@ -324,6 +324,47 @@ struct AcknowledgedCommitsTests {
         #expect(refusal(path) == nil)
     }
 
+    /// SQLite would delete or overwrite it.
+    @Test("A file that isn't SQLite's and has the name of a log is kept", arguments: ["-wal", "-journal"])
+    func foreignLog(suffix: String) async throws {
+        let path = folder.path()
+        let engine = try open(path)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.close()
+        for text in ["n", "my notes\n", String(repeating: "my notes of this day\n", count: 100)] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path + suffix))
+            for isReadOnly in [false, true] {
+                let error = #expect(throws: StorageError.self) {
+                    _ = try StorageEngine.open(path: path, configuration: StorageConfig(isReadOnly: isReadOnly))
+                }
+                #expect(error?.code == .conflict, "\(text.prefix(10)), read-only \(isReadOnly)")
+                #expect(error?.message.contains("\(path)\(suffix) isn't a file of SQLite") == true)
+            }
+            for access in [DatabaseFile.Access.reading, .owning] {
+                #expect(throws: StorageError.self) { _ = try DatabaseFile(path, access) }
+            }
+            #expect(bytes(path + suffix) == Data(text.utf8))
+        }
+        unlink(path + suffix)
+        #expect(refusal(path) == nil)
+    }
+
+    /// What a power failure or `journal_mode = PERSIST` leaves.
+    @Test("A log without a whole header is SQLite's", arguments: ["-wal", "-journal"])
+    func logWithoutHeader(suffix: String) async throws {
+        let path = folder.path()
+        let engine = try open(path)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.close()
+        let mark: [UInt8] =
+            suffix == "-wal" ? [0x37, 0x7F, 0x06, 0x82] : [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        let zeros = [UInt8](repeating: 0, count: 600)
+        for left in [[], mark.prefix(1) + [], mark.prefix(3) + [], mark, zeros.prefix(5) + [], zeros, mark + zeros] {
+            try Data(left).write(to: URL(fileURLWithPath: path + suffix))
+            #expect(refusal(path) == nil, "\(left.prefix(12)), \(left.count) bytes")
+        }
+    }
+
     /// SQLite deletes a write-ahead log whose database is empty, and with it the commits in it.
     @Test("The write-ahead log of a lost file is kept", arguments: [true, false], ["-wal", "-journal"])
     func logOfLostFile(isTruncated: Bool, suffix: String) async throws {
@@ -424,6 +465,16 @@ struct AcknowledgedCommitsTests {
             try placement.place()
             #expect(refusal(path) == nil, "replacing \(isReplacing)")
         }
+    }
+
+    @Test("Work that fails before a file is replaced leaves no lock beside it")
+    func lockOfUnplacedFile() async throws {
+        let path = try await CrashedStore(commits: 3).write(to: folder)
+        unlink(path + ".lock")
+        let placement = try FilePlacement(path, replacing: true, like: path)
+        placement.discard()
+        #expect(access(path + ".lock", F_OK) != 0)
+        #expect(refusal(path) == nil)
     }
 
     /// Numbers in a bell can be anything. They crash nobody, and never put a store out of use for good.

@@ -124,6 +124,28 @@ import Testing
         }
     }
 
+    @Test("The values that a column converts are those that SQLite converts")
+    func conversionRule() throws {
+        let database = try DatabaseQueue()
+        let values: [StorageValue] = [
+            .null, 0, 7, -7, .integer(.max), .integer(.min), 0.0, -0.0, 7.0, 0.1, 1e300, -1e300, .real(.infinity),
+            .real(0x1p53), .real(0x1p63), "", "a", "7", "007", " 7 ", "+7", "-0", "7.0", "7.10", "7e2", "0x7", "7a",
+            "9223372036854775807", "9223372036854775808", "0.1234567890123456789", .blob(Data("7".utf8)),
+        ]
+        try database.write { db in
+            for type in ["", "BLOB", "TEXT", "INTEGER", "NUMERIC", "DATETIME", "BOOLEAN", "REAL", "DOUBLE"] {
+                try db.execute(sql: "DROP TABLE IF EXISTS one; CREATE TABLE one(c \(type))")
+                for value in values {
+                    try db.execute(sql: "DELETE FROM one")
+                    try db.execute(sql: "INSERT INTO one VALUES (?)", arguments: [value.databaseValue])
+                    let found = try #require(try DatabaseValue.fetchOne(db, sql: "SELECT c FROM one"))
+                    let stored = ColumnAffinity(declaredType: type).conversion(of: value) ?? value
+                    #expect(StorageValue.fromDatabaseValue(found) == stored, "\(value) in \(type)")
+                }
+            }
+        }
+    }
+
     @Test("Generated columns are refused")
     func generatedColumns() async throws {
         let engine = try TestStore.inMemory()
@@ -174,6 +196,20 @@ import Testing
         try await engine.commit("CREATE TABLE other(id INTEGER PRIMARY KEY AUTOINCREMENT)")
         try await engine.commit("INSERT INTO docs(id, n) VALUES ('a', 1)")
         #expect(try await engine.integer("SELECT count(*) FROM docs") == 1)
+    }
+
+    /// What the body does next doesn't make it the reason.
+    @Test("A change that was refused names its reason after the schema is as before")
+    func refusedAndDropped() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.commit("CREATE TABLE json_each(x); DROP TABLE json_each; UPDATE docs SET n = 2")
+        }
+        #expect(error?.code == .invalidName, "\(String(describing: error))")
+        #expect(error?.message.contains("json_each") == true, "\(String(describing: error))")
+        try await engine.commit("INSERT INTO docs(id, n) VALUES ('a', 1)")
     }
 
     @Test("A store of an earlier format is refused")
@@ -236,6 +272,26 @@ import Testing
                 #expect(try verifier.run().isSound)
                 #expect(owner.forgotten > 9)
             }
+        }
+    }
+
+    @Test("A table that lacks only a column has no additions, also with a collation of GRDB's")
+    func lackingColumn() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "t",
+            """
+            CREATE TABLE t(
+              id INTEGER PRIMARY KEY, a TEXT COLLATE swiftCompare, b, _position INTEGER NOT NULL DEFAULT 0)
+            """)
+        let entity = try await entity("t", of: engine)
+        try DatabaseQueue().inDatabase { db in
+            try db.execute(sql: entity.definitions.table)
+            try db.execute(sql: "ALTER TABLE t DROP COLUMN b")
+            let definitions = try StoredDefinitions(db.connection)
+            let change = try #require(try ForeignSchemaChange(of: entity, in: definitions))
+            #expect(change.lacksColumns)
+            #expect(!change.hasAdditions)
         }
     }
 

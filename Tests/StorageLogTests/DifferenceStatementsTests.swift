@@ -42,6 +42,7 @@ import Testing
             "DROP TRIGGER tt; CREATE TRIGGER ut AFTER UPDATE ON u BEGIN SELECT new.b; END",
             "DROP TRIGGER tt; ALTER TABLE t DROP COLUMN b; ALTER TABLE t ADD COLUMN b",
             "ALTER TABLE t ADD COLUMN d TEXT COLLATE NOCASE DEFAULT 'x' CHECK (d <> 'fail')",
+            "ALTER TABLE t ADD COLUMN d TEXT COLLATE swiftCompare CHECK (swiftLowercaseString(d) <> 'fail')",
             """
             ALTER TABLE t ADD COLUMN d INTEGER NOT NULL DEFAULT -1; ALTER TABLE t ADD COLUMN e REFERENCES u(k) ON DELETE CASCADE;
             ALTER TABLE t ADD COLUMN "f,"")" REAL DEFAULT 1e-300 /* last */

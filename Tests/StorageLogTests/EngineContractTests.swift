@@ -42,6 +42,18 @@ import Testing
         try await engine.close()
     }
 
+    @Test(
+        "Any duration is a timeout",
+        arguments: [
+            (Duration.seconds(30 * 86_400), 2_147_483_000), (.seconds(Int64.max), 2_147_483_000), (.seconds(-1), 0),
+            (.seconds(Int64.min), 0),
+        ] as [(Duration, Int64)])
+    func extremeTimeouts(timeout: Duration, milliseconds: Int64) async throws {
+        let engine = try open { $0.busyTimeout = timeout }
+        #expect(try await engine.integer("PRAGMA busy_timeout") == milliseconds)
+        try await engine.close()
+    }
+
     @Test("Readers can't write")
     func readersCannotWrite() async throws {
         let engine = try open()

@@ -81,6 +81,35 @@ import Testing
     }
 
     @Test(
+        "A row with the position of another row's event is refused, if a program has put it there beside the open store",
+        arguments: [
+            ("UPDATE t SET id = 9 WHERE id = 1", 9),
+            ("INSERT INTO t SELECT id + 8, v, _position FROM t WHERE id = 1", 9),
+            ("UPDATE t SET id = -1 WHERE id = 1; UPDATE t SET id = 1 WHERE id = 2", 1),
+        ], [false, true])
+    func positionOfOtherRow(change: (String, Int), seals: Bool) async throws {
+        let (foreign, row) = change
+        let engine = try await opened(after: "SELECT 1")
+        if seals { try await engine.seal() }
+        let queue = try DatabaseQueue(path: folder.path())
+        try await queue.write { try $0.execute(sql: foreign) }
+        try queue.close()
+        let head = engine.committed
+        let condition = "WHERE id = \(row)"
+        let changes = ["UPDATE t SET v = 'new' \(condition)", "DELETE FROM t \(condition)", "UPDATE t SET v = 'all'"]
+        for sql in changes {
+            #expect(await code { try await engine.commit(sql) } == .corrupt, "\(sql)")
+        }
+        #expect(engine.committed == head)
+        // Other rows are changed, once and again, in one commit and in several.
+        try await engine.commit("INSERT INTO t(id, v) VALUES (3, 'x'); UPDATE t SET v = 'y' WHERE id = 3")
+        try await engine.commit("UPDATE t SET v = 'z' WHERE id = 3; DELETE FROM t WHERE id = 3")
+        try await engine.commit("INSERT INTO t(id) VALUES (3)")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test(
         "A table that lacks a column is refused",
         arguments: ["RENAME COLUMN v TO w", "RENAME COLUMN id TO key", "DROP COLUMN v", "DROP COLUMN _position"])
     func missingColumn(change: String) async throws {
@@ -92,6 +121,24 @@ import Testing
         #expect(engine.committed == head)
         try await engine.adopt("u", "CREATE TABLE u(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO u(id) VALUES (1)")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test(
+        "A table with another primary key is refused",
+        arguments: ["id INTEGER, v", "id INTEGER UNIQUE, v", "id INTEGER, v TEXT PRIMARY KEY"], ["", ", UNIQUE (v)"])
+    func otherPrimaryKey(columns: String, constraint: String) async throws {
+        let engine = try await opened(
+            after: """
+                CREATE TABLE n(\(columns), _position INTEGER NOT NULL DEFAULT 0\(constraint));
+                INSERT INTO n SELECT id, v, _position FROM t; DROP TABLE t; ALTER TABLE n RENAME TO t
+                """)
+        let head = engine.committed
+        for sql in ["INSERT INTO t(id, v) VALUES (9, 'x')", "UPDATE t SET v = 'new' WHERE id = 1", "DELETE FROM t"] {
+            #expect(await code { try await engine.commit(sql) } == .corrupt, "\(sql)")
+        }
+        #expect(engine.committed == head)
         #expect(try await faults(engine) == [])
         try await engine.close()
     }
@@ -138,6 +185,48 @@ import Testing
             try db.execute(sql: sql)
         }
         try queue.close()
+    }
+
+    /// What reads the segments that links are compared with, if it is kept.
+    private func reader(_ engine: StorageEngine) async throws -> ObjectIdentifier? {
+        try await engine.withWriter { writer, _ in writer.foreign.reader.map(ObjectIdentifier.init) }
+    }
+
+    @Test("After another program's write, several transactions that change old rows decode a segment once")
+    func keptSegments() async throws {
+        let engine = try await opened(after: "SELECT 1")
+        try other("INSERT INTO t(id, v) VALUES (7, 'theirs')")
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 1")
+        let first = try #require(try await reader(engine))
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 2")
+        #expect(try await reader(engine) == first)
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test("After another program's next write, segments are read again")
+    func forgottenSegments() async throws {
+        let engine = try await opened(after: "SELECT 1")
+        try other("INSERT INTO t(id, v) VALUES (7, 'theirs')")
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 1")
+        try other("INSERT INTO t(id, v) VALUES (8, 'theirs')")
+        try await engine.commit("INSERT INTO t(id) VALUES (4)")
+        #expect(try await reader(engine) == nil)
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 2")
+        #expect(try await reader(engine) != nil)
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test("A large segment isn't kept in memory")
+    func largeSegment() async throws {
+        let engine = try await opened(after: "SELECT 1")
+        try await engine.commit("INSERT INTO t(id, v) VALUES (5, randomblob(5 << 20))")
+        try other("INSERT INTO t(id, v) VALUES (7, 'theirs')")
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 5")
+        #expect(try await reader(engine) == nil)
+        #expect(try await faults(engine) == [])
+        try await engine.close()
     }
 
     /// An open store with tables that a `VACUUM` moves.

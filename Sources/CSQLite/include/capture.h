@@ -138,6 +138,8 @@ void storage_capture_forget(storage_capture *capture, uint32_t entity);
 // SQLite forbids statements. It may define and forget tables. Returns 0 to continue.
 typedef int (*storage_schema_callback)(void *context);
 void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context);
+// Calls it now if a statement of a commit's body may have changed the schema, rather than before the next statement.
+void storage_capture_look_at_schema(storage_capture *capture);
 // Whether a statement that may change the schema ran since the last call; reading clears it.
 int storage_capture_take_schema_suspicion(storage_capture *capture);
 // Whether one of them was run by the body of a commit, rather than by the engine for it; reading clears it.

@@ -8,7 +8,50 @@ extension Catalog {
         let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")
         var rows: [CatalogRow] = []
         while try select.step() { rows.append(try CatalogRow(select.row)) }
-        return try Catalog(rows: rows)
+        var catalog = try Catalog(rows: rows)
+        try catalog.noteHiddenRowidNames(tables: Dictionary(catalog.live.map { ($0.id, $0.stored) }) { $1 }, database)
+        return catalog
+    }
+
+    /// Notes which names of the rowid are hidden by columns that another program has added to tables.
+    ///
+    /// - Parameter tables: The tables that entities have now, by the entities' ids.
+    mutating func noteHiddenRowidNames(tables: [UInt32: String], _ database: Connection) throws {
+        // Most stores have no such column, and the text of its table would contain its name.
+        let select = try PreparedStatement(
+            database, "SELECT name, sql FROM main.sqlite_schema WHERE type = 'table' AND sql IS NOT NULL")
+        var suspects: Set<ExactText> = []
+        while try select.step() {
+            if Self.mayNameRowid(sqlite3_column_text(select.pointer, 1)) { suspects.insert(select.string(0).folded) }
+        }
+        guard !suspects.isEmpty else { return }
+        let columns = try PreparedStatement(
+            database, "SELECT name FROM temp.pragma_table_xinfo(?1, 'main') WHERE hidden <> 1")
+        for (id, table) in tables where suspects.contains(table.folded) {
+            guard var entity = entity(id: id), !entity.isDropped else { continue }
+            columns.bind(text: table, at: 1)
+            var names: [String] = []
+            while try columns.step() { names.append(columns.string(0)) }
+            columns.reset()
+            entity.noteHiddenRowidNames(by: names)
+            if !entity.hiddenRowidNames.isEmpty { replace(entity) }
+        }
+    }
+
+    /// Whether a statement may contain one of SQLite's names of the rowid, which contain "oid" or "wid" in any case.
+    private static func mayNameRowid(_ sql: UnsafePointer<UInt8>?) -> Bool {
+        // By bytes, because each read of the past looks at all tables.
+        let oid: UInt32 = 0x6F_69_64
+        let wid: UInt32 = 0x77_69_64
+        guard var next = sql else { return false }
+        var lastThree: UInt32 = 0
+        while next.pointee != 0 {
+            let lowercased = UInt32(next.pointee | 0x20)
+            lastThree = (lastThree << 8 | lowercased) & 0xFF_FF_FF
+            if lastThree == oid || lastThree == wid { return true }
+            next += 1
+        }
+        return false
     }
 
     /// The columns of `storage_catalog`, in the order of a row's values.

@@ -14,6 +14,8 @@ package struct CatalogEntity: Sendable, Equatable {
     /// The SQL of the table, then of its indexes and triggers, one statement each, so that they can be recreated and a change
     /// made outside StorageKit is detected.
     package var definition: [String] = []
+    /// The names of SQLite's rowid that columns of another program hide, which the catalog doesn't know.
+    package private(set) var hiddenRowidNames: Set<String> = []
 
     package init(id: UInt32, name: String, stored: String, columns: [CatalogColumn]) {
         self.id = id
@@ -64,11 +66,47 @@ package struct CatalogEntity: Sendable, Equatable {
         }
     }
 
-    /// The name by which SQLite's rowid can be selected: one that no column hides.
-    package var rowidName: String? { Self.rowidName(besides: live.map(\.stored)) }
+    /// SQLite's names of the rowid, each as long as no column has it.
+    static let rowidNames = ["rowid", "_rowid_", "oid"]
 
-    static func rowidName(besides columns: [String]) -> String? {
-        let taken = Set(columns.map(\.lowercasedASCII))
-        return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+    /// The name by which SQLite's rowid can be selected: one that no column hides, neither of the catalog nor of the table.
+    package var rowidName: String? {
+        // Each changed row needs it, and nearly always it is the first one.
+        Self.rowidNames.first { name in
+            !hiddenRowidNames.contains(name)
+                && !columns.contains { column in
+                    !column.isDropped && column.stored.utf8.count == name.utf8.count
+                        && column.stored.lowercasedASCII == name
+                }
+        }
+    }
+
+    /// The name by which SQLite's rowid can be selected.
+    ///
+    /// - Throws: `schema-mismatch` if columns hide every name of it.
+    package var rowid: String {
+        get throws {
+            guard let rowidName else { throw StorageError.hiddenRowid(name) }
+            return rowidName
+        }
+    }
+
+    /// Notes which names of the rowid are hidden by columns that the catalog doesn't know.
+    ///
+    /// - Parameter columns: All columns that the table has now.
+    mutating func noteHiddenRowidNames(by columns: [String]) {
+        // Mostly none: this runs for every table when a store is opened.
+        hiddenRowidNames = Set(columns.lazy.map(\.lowercasedASCII).filter { Self.rowidNames.contains($0) })
+        guard !hiddenRowidNames.isEmpty else { return }
+        hiddenRowidNames.subtract(live.lazy.map(\.stored.lowercasedASCII))
+    }
+}
+
+extension StorageError {
+    static func hiddenRowid(_ entity: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "\"\(entity)\" has columns rowid, oid and _rowid_, which hide SQLite's rowid.",
+            remedy: "Rename one of them."
+        ).ofSchemaChange()
     }
 }

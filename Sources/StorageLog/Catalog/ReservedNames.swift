@@ -44,6 +44,24 @@ package enum ReservedNames {
         isRefused(name) || begins(name, with: modules) || optional.contains(name.lowercasedASCII)
     }
 
+    /// The attributes that sync engines and hubs give to commits, and read. Those of undo and revert begin with
+    /// ``attributePrefix``.
+    private static let attributes: Set<String> = ["sync.rows", "sync.expecting", "hub.producer", "hub.origin"]
+    private static let attributePrefix = "storagekit."
+
+    /// Checks the attributes that a program gives to a commit: with one of the library's, the commit would count as an undo, as
+    /// fetched from a remote, or as another client's write.
+    ///
+    /// - Throws: `invalid-argument` for a name that is reserved.
+    package static func check(attributes names: some Sequence<String>) throws {
+        // The first by name, so that the message is the same in each run.
+        let reserved = names.filter { $0.utf8.starts(with: attributePrefix.utf8) || attributes.contains($0) }
+        guard let name = reserved.min() else { return }
+        throw StorageError(
+            .invalidArgument, "The attribute \"\(name)\" of a commit is reserved.",
+            remedy: "Choose another name, which doesn't begin with \(attributePrefix) either.")
+    }
+
     /// SQLite ignores the case of ASCII letters.
     private static func begins(_ name: String, with starts: [String]) -> Bool {
         let folded = name.lowercasedASCII

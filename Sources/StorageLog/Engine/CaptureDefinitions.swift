@@ -52,7 +52,7 @@ struct CaptureDefinitions {
         var table = Table(name: found.name, entity: entity.id)
         let names = Set(found.columns.map(\.name.folded))
         guard let position = found.columns.firstIndex(where: { $0.name == "_position" }),
-            entity.live.allSatisfy({ names.contains($0.stored.folded) })
+            entity.live.allSatisfy({ names.contains($0.stored.folded) }), hasKey(of: entity, found)
         else { return table }
         table.positionColumn = Int32(position)
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
@@ -64,6 +64,12 @@ struct CaptureDefinitions {
             table.fallbacks.append(column.fallback)
         }
         return table
+    }
+
+    /// Whether the table refuses a second row with the same key. Another program may have recreated it without its primary key.
+    private static func hasKey(of entity: CatalogEntity, _ found: IntrospectedTable) -> Bool {
+        let key = found.columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }
+        return found.hasRowid && key.map(\.name.folded) == entity.key.map(\.stored.folded)
     }
 
     /// Collects the arrays that `storage_capture_define` reads, and keeps them alive while it does.

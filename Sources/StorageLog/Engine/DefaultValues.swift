@@ -76,6 +76,7 @@ package final class DefaultValues {
         let opened = try Connection(
             opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
             orFailWith: "there is no memory for a scratch database")
+        try DatabaseFile.registerTextDefinitions(on: opened)
         database = opened
         return opened
     }

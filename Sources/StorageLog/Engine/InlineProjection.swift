@@ -2,6 +2,8 @@
 ///
 /// Isolation: used on the writer's queue only.
 package protocol InlineProjection: AnyObject {
+    /// Whether it runs code that may set savepoints.
+    var maySetSavepoints: Bool { get }
     /// Applies the events of one commit; the entity tables hold them already.
     ///
     /// - Parameter events: The indexes of the commit's events among the captured ones.
@@ -16,4 +18,8 @@ package protocol InlineProjection: AnyObject {
     func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws
     /// Called when a transaction is durable. Must be quick, and must not write.
     func committed(in writer: LogWriter)
+}
+
+extension InlineProjection {
+    package var maySetSavepoints: Bool { false }
 }

@@ -17,6 +17,13 @@ extension LogWriter {
         var stale: [RowidAddress: Int64] = [:]
         var touch = firstTouch
         let touches = storage_capture_touch_count(capture)
+        let foreignHead = foreign.head
+        // Links to compare with the rows of their events.
+        var doubtful: [(earlier: Int64, index: Int)] = []
+        func check(_ earlier: Int64, before position: Int64, at index: Int, _ shape: storage_shape) throws {
+            guard (1..<position).contains(earlier) else { throw foreignRow(at: earlier, shape) }
+            if foreignHead > 0, earlier <= foreignHead || earlier >= base { doubtful.append((earlier, index)) }
+        }
         func restore(before event: Int) {
             while touch < touches, storage_capture_touches(capture)[touch].event <= event {
                 let touched = storage_capture_touches(capture)[touch]
@@ -33,14 +40,14 @@ extension LogWriter {
             let address = RowidAddress(entity: shape.entity, rowid: event.rowid)
             if shape.isInsert {
                 if let earlier = try takeTombstone(index, shape) {
-                    try check(earlier, before: position, shape)
+                    try check(earlier, before: position, at: index, shape)
                     storage_capture_set_previous(capture, index, earlier)
                 }
             } else if !stale.isEmpty, let earlier = stale[address] {
-                try check(earlier, before: position, shape)
+                try check(earlier, before: position, at: index, shape)
                 storage_capture_set_previous(capture, index, earlier)
             } else {
-                try check(event.previous, before: position, shape)
+                try check(event.previous, before: position, at: index, shape)
             }
             if shape.isDelete {
                 try setTombstone(RowAddress(captured, at: index), position)
@@ -51,17 +58,26 @@ extension LogWriter {
                 stale[address] = nil
             }
         }
+        try checkRows(of: &doubtful)
         restore(before: range.upperBound)
         try stampPositions(stale)
         if !defersTombstones { try writeTombstones() }
     }
 
-    /// - Throws: `corrupt` for a row whose table names an impossible position of its previous event: another program has written
-    ///   to the store.
-    private func check(_ earlier: Int64, before position: Int64, _ shape: storage_shape) throws {
-        guard (1..<position).contains(earlier) else {
-            throw StorageError.foreignRow(of: catalog.entity(id: shape.entity)?.name ?? "", at: earlier)
+    /// - Throws: `corrupt` for a link to an event that isn't the row's.
+    private func checkRows(of links: inout [(earlier: Int64, index: Int)]) throws {
+        guard !links.isEmpty else { return }
+        // Each segment is decoded once.
+        links.sort { $0.earlier < $1.earlier }
+        let view = captured
+        for (earlier, index) in links where try !mayFollow(earlier, index, of: view) {
+            throw foreignRow(at: earlier, view.shape(of: index))
         }
+    }
+
+    /// The error for a row whose table names an impossible position of its previous event.
+    private func foreignRow(at position: Int64, _ shape: storage_shape) -> StorageError {
+        StorageError.foreignRow(of: catalog.entity(id: shape.entity)?.name ?? "", at: position)
     }
 
     private func stampPositions(_ stale: [RowidAddress: Int64]) throws {
@@ -84,12 +100,7 @@ extension LogWriter {
     /// - Returns: nil if the table was dropped after its rows were changed, so that they have no positions to update.
     private func stamp(of entity: UInt32) throws -> PreparedStatement? {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else { return nil }
-        // The table may have columns of another program, which the catalog doesn't know.
-        let columns = schema.introspected?.tables[entity.stored.folded]?.columns.map(\.name)
-        guard let rowid = CatalogEntity.rowidName(besides: columns ?? entity.live.map(\.stored)) else {
-            throw StorageError.hiddenRowid(entity.name)
-        }
-        return try statement("UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(rowid) = ?2")
+        return try statement("UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowid) = ?2")
     }
 
     /// Removes the tombstone of an inserted row and returns its position, that of the row's delete.
@@ -158,10 +169,12 @@ extension LogWriter {
 
 extension StorageError {
     fileprivate static func foreignRow(of table: String, at position: Int64) -> StorageError {
-        StorageError(
+        var error = StorageError(
             .corrupt,
             "Another program has written to the table \"\(table)\": the log doesn't have a row that is to be changed, and whose last change is @\(position). Nothing of this commit was kept.",
             remedy:
                 "Show the difference: storagekit verify. Restore the table from the log: storagekit rebuild \(table)")
+        error.isOfForeignRow = true
+        return error
     }
 }

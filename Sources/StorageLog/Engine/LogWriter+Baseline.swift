@@ -4,7 +4,7 @@ internal import StorageCore
 
 /// Begins the history of a table that has rows already.
 extension LogWriter {
-    /// Adds a table to the catalog as it is. ``recordBaseline(of:after:count:)`` records its rows, in this commit or in later
+    /// Adds a table to the catalog as it is. ``recordBaseline(of:after:count:bytes:)`` records its rows, in this commit or in later
     /// ones.
     ///
     /// - Throws: An error if the table doesn't exist, or is an entity already.
@@ -34,9 +34,14 @@ extension LogWriter {
     /// Each row is written once, to set its `_position`, and capture records that update as the insert. So values aren't read
     /// and written back here, and no trigger of the user's fires.
     ///
-    /// - Returns: The last rowid, nil if no row is left.
-    package func recordBaseline(of entity: CatalogEntity, after rowid: Int64?, count: Int) throws -> Int64? {
-        let name = entity.rowidName ?? "rowid"
+    /// - Parameters:
+    ///   - count: The most rows.
+    ///   - bytes: The size of the commit's texts and blobs after which no more rows are recorded.
+    /// - Returns: The last rowid that was recorded, nil if no row is left.
+    package func recordBaseline(
+        of entity: CatalogEntity, after rowid: Int64?, count: Int, bytes: Int = .max
+    ) throws -> Int64? {
+        let name = try entity.rowid
         let table = quoted(entity.stored)
         let select = try statement(
             "SELECT \(name) FROM \(table) WHERE \(rowid == nil ? "?1 = 0" : "\(name) > ?1") ORDER BY \(name) LIMIT ?2")
@@ -52,7 +57,12 @@ extension LogWriter {
             database.setTriggersEnabled(true)
             storage_capture_set_baseline(capture, 0)
         }
-        for row in rows { try update.run(nextPosition, row) }
-        return rows.last
+        var last: Int64?
+        for row in rows {
+            try update.run(nextPosition, row)
+            last = row
+            if pendingBytes >= bytes { break }
+        }
+        return last
     }
 }

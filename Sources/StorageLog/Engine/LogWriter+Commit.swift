@@ -94,7 +94,7 @@ extension LogWriter {
     /// - Returns: The error to rethrow.
     private func undo(_ error: any Error, to start: Int) throws -> any Error {
         let hasOutgrown = storage_capture_outgrown(capture) != 0
-        let isFull = database.errorCode & 0xFF == SQLITE_FULL
+        let isFull = [SQLITE_FULL, SQLITE_NOMEM].contains(database.errorCode & 0xFF)
         let error = classified(error)
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
@@ -183,7 +183,8 @@ extension LogWriter {
         return unresolved != 0
     }
 
-    private func checkCapture() throws {
+    /// Checks that the changes of the current commit could be captured.
+    package func checkCapture() throws {
         var entity: UInt32 = 0
         var column: UInt32 = 0
         let error = storage_capture_error(capture, &entity, &column)

@@ -21,9 +21,10 @@ extension LogWriter {
                 .schemaMismatch, "Rows of \"\(entity.name)\" were changed in the same step that recreates its table.",
                 remedy: "Change them in a migration of its own before, or in the new table.")
         }
-        guard let table = try readSchema().tables[entity.stored.folded], table.hasRowid else {
+        guard let table = try readSchema().tables[entity.stored.folded] else {
             throw StorageError.recreatedTable(entity.name)
         }
+        guard table.hasRowid else { throw StorageError.tableWithoutRowid(entity.name) }
         let key = table.columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }
         guard key.map(\.name.folded) == entity.key.map(\.stored.folded) else {
             throw StorageError(
@@ -50,7 +51,8 @@ extension LogWriter {
                 next += 1
             }
         }
-        guard adopted.rowidName != nil else { throw StorageError.hiddenRowid(entity.name) }
+        adopted.noteHiddenRowidNames(by: table.columns.map(\.name))
+        _ = try adopted.rowid
         record(adopted)
         return adopted
     }

@@ -12,6 +12,8 @@ struct SchemaState {
     var roots: [UInt32: Int64] = [:]
     /// Entities with triggers of users.
     var triggered: Set<UInt32> = []
+    /// Whether SQLite may keep what a refused statement has done.
+    var mayFail = false
     /// Whether an entity has tombstones in the file, if known.
     var tombstones: [UInt32: Bool] = [:]
     /// Columns added in this transaction whose rows don't hold their default yet.
@@ -35,6 +37,7 @@ extension LogWriter {
     /// - Parameter toleratesLoss: Whether tables may be missing, which ``missingEntities`` then returns.
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
+        noteHiddenRowidNames(found)
         (schema.missing, schema.foreign, schema.replaced, schema.dropped) = ([], [], [], [])
         for entity in catalog.live {
             if let table = found.tables[entity.stored.folded] {
@@ -67,12 +70,18 @@ extension LogWriter {
         storage_capture_take_schema_suspicion(capture)
         do {
             try compareSchema()
-            schemaFailure = nil
+            if !captureHasFailed { schemaFailure = nil }
             return true
         } catch {
-            schemaFailure = error
+            if !captureHasFailed || schemaFailure == nil { schemaFailure = error }
             return false
         }
+    }
+
+    /// Whether the current commit has a change that can't be followed. Its reason is the first failure, whatever the schema is now.
+    private var captureHasFailed: Bool {
+        var (entity, column): (UInt32, UInt32) = (0, 0)
+        return storage_capture_error(capture, &entity, &column) != Int32(STORAGE_CAPTURE_OK)
     }
 
     /// Forgets, when a commit begins, the states that earlier ones could return to. The group itself changes the schema between commits.
@@ -168,6 +177,21 @@ extension LogWriter {
         for (entity, root) in moved {
             schema.roots[entity.id] = root
             schema.introspected?.tables[entity.stored.folded]?.root = root
+        }
+        noteHiddenRowidNames(found)
+        schema.mayFail = found.mayFail
+    }
+
+    /// Notes in the catalog which names of the rowid are hidden by columns that it doesn't know, after tables were replaced.
+    package func noteHiddenRowidNames() throws { noteHiddenRowidNames(try readSchema()) }
+
+    /// Notes in the catalog which names of the rowid are hidden by columns that it doesn't know.
+    private func noteHiddenRowidNames(_ found: IntrospectedSchema) {
+        for var entity in catalog.live {
+            guard let table = found.tables[entity.stored.folded] else { continue }
+            let former = entity.hiddenRowidNames
+            entity.noteHiddenRowidNames(by: table.columns.map(\.name))
+            if entity.hiddenRowidNames != former { catalog.replace(entity) }
         }
     }
 
@@ -301,7 +325,8 @@ extension LogWriter {
 
     private func compareColumns(_ entity: inout CatalogEntity, with table: IntrospectedTable) throws {
         if table.isReserved { throw StorageError.reservedTable(table.name) }
-        guard table.hasRowid, table.columns.contains(where: { $0.name == "_position" }) else {
+        guard table.hasRowid else { throw StorageError.tableWithoutRowid(entity.name) }
+        guard table.columns.contains(where: { $0.name == "_position" }) else {
             throw StorageError.recreatedTable(entity.name)
         }
         if let column = table.columns.first(where: \.isGenerated) {
@@ -343,8 +368,9 @@ extension LogWriter {
             guard let index = indexes[column.name.folded] else { continue }
             (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }
+        entity.noteHiddenRowidNames(by: table.columns.map(\.name))
         // Back-links find rows by their rowid.
-        guard entity.rowidName != nil else { throw StorageError.hiddenRowid(entity.name) }
+        _ = try entity.rowid
     }
 
     private func adopt(_ table: IntrospectedTable, for entity: UInt32) {
@@ -379,20 +405,23 @@ extension StorageError {
     fileprivate static func reservedTable(_ table: String) -> StorageError {
         StorageError(
             .schemaMismatch, "The table of an entity was renamed to \"\(table)\", a name that is reserved.",
-            remedy: "Choose a name that doesn't begin with storage_.")
+            remedy: "Choose a name that doesn't begin with storage_."
+        ).ofSchemaChange()
     }
 
     fileprivate static func generatedColumn(_ column: String, of entity: String) -> StorageError {
         StorageError(
             .schemaMismatch,
             "\"\(entity)\" gets a generated column \"\(column)\", and values that are computed have no history.",
-            remedy: "Compute it in a view or in the query, or let a trigger fill a column of its own.")
+            remedy: "Compute it in a view or in the query, or let a trigger fill a column of its own."
+        ).ofSchemaChange()
     }
 
-    static func hiddenRowid(_ entity: String) -> StorageError {
+    static func tableWithoutRowid(_ entity: String) -> StorageError {
         StorageError(
-            .schemaMismatch, "\"\(entity)\" has columns rowid, oid and _rowid_, which hide SQLite's rowid.",
-            remedy: "Rename one of them.")
+            .schemaMismatch, "The new table of \"\(entity)\" is WITHOUT ROWID, and history needs the rowid.",
+            remedy: "Leave out WITHOUT ROWID."
+        ).ofSchemaChange()
     }
 
     static func recreatedTable(_ name: String) -> StorageError {
@@ -401,6 +430,6 @@ extension StorageError {
             "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
             remedy:
                 "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or recreate it in a migration of the schema, which records the changes of its rows."
-        )
+        ).ofSchemaChange()
     }
 }

@@ -41,12 +41,14 @@ extension LogWriter {
             let locked = ContinuousClock.now
             try statement(.sentinel).execute()
             try checkFile()
+            try noteForeignWrites()
             let result = try body()
             guard storage_capture_take_hook(capture) == 1 else { throw StorageError.unhooked() }
             storage_capture_set_logged(capture, 1)
             let end = ContinuousClock.now
             let checkpointed = checkpoints.duration
             try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            noteOwnWrites()
             lastTransaction = TransactionTiming(
                 lock: locked - start, disk: ContinuousClock.now - end, checkpoint: checkpoints.duration - checkpointed)
             try committed()
@@ -55,6 +57,8 @@ extension LogWriter {
             return result
         } catch {
             let error = classified(error)
+            // It may have read what is undone now.
+            foreign.reader = nil
             // The original error is the relevant one; a rollback can fail only if SQLite has already rolled back by itself.
             if db.isInsideTransaction { try? db.rollback() }
             storage_capture_reset(capture)
@@ -224,7 +228,7 @@ extension LogWriter {
     /// opposite case each commit fails by itself.
     private static let leastRoom: Int64 = 16 << 20
 
-    private func pragma(_ name: String) throws -> Int64 {
+    func pragma(_ name: String) throws -> Int64 {
         let select = try statement("PRAGMA main.\(name)")
         defer { select.reset() }
         return try select.step() ? select.integer(0) : 0

@@ -17,6 +17,13 @@ extension LogWriter {
         try with(WriterRole(engine: 2, isSuppressed: 0), body)
     }
 
+    /// Has FTS5 write the words that it keeps in memory until the next savepoint or the end of the transaction. In another role, its
+    /// tables may not be written.
+    package func writeKeptWords() throws {
+        try statement("SAVEPOINT storage_words").execute()
+        try statement("RELEASE storage_words").execute()
+    }
+
     private func with<Result>(_ wanted: WriterRole, _ body: () throws -> Result) rethrows -> Result {
         let before = role
         take(wanted)

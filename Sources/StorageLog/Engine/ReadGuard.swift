@@ -6,8 +6,13 @@ internal import StorageRecords
 /// The guard of a connection that reads: later reads use the same one, so a read must leave it as it is.
 ///
 /// `query_only` refuses temporary objects, which would hide the store's tables, and a read that changes that setting or another
-/// one is refused at its end. SQLite prepares every statement again after a change of a setting, a function or the temporary
-/// schema, so a read that has changed nothing costs one step of a statement that reads nothing, before and after its body.
+/// one is refused at its end. SQLite prepares every statement again after a change of a setting or the temporary schema, and when a
+/// collation, or a function with the same number of arguments, is defined another way. So a read that has changed nothing costs one
+/// step of a statement that reads nothing, before and after its body.
+///
+/// One of SQLite's functions or collations that was redefined can't be defined as it was: such a connection isn't used again. In
+/// memory there is no other one, and a read that redefines such a function is refused. What isn't found: a function with a number of
+/// arguments for which SQLite has none of its own, as `max` with two, and those of users, which each read may define.
 ///
 /// Not `Sendable`: it belongs to one read.
 struct ReadGuard {
@@ -16,6 +21,16 @@ struct ReadGuard {
         ("query_only", "1"), ("reverse_unordered_selects", "0"), ("full_column_names", "0"),
         ("short_column_names", "1"), ("writable_schema", "0"), ("cell_size_check", "1"),
     ]
+
+    /// What a read has left of its connection.
+    enum Outcome {
+        /// Later reads find what they found before.
+        case unchanged
+        /// Functions of SQLite, or its collations, are defined another way.
+        case redefined(functions: [String])
+        /// The settings are restored; temporary objects of the read are still there.
+        case refused(StorageError)
+    }
 
     /// Makes a new connection one that only reads.
     static func prepare(_ connection: Connection) throws {
@@ -41,24 +56,53 @@ struct ReadGuard {
         return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 || code != SQLITE_ROW
     }
 
-    /// Restores the settings.
-    ///
-    /// - Returns: The error of a read that has changed the connection; nil if it hasn't. Its temporary objects are still there.
-    func finish() throws -> StorageError? {
-        guard mayHaveChanged() else { return nil }
+    /// Finds what the read has changed, and restores the settings.
+    func finish() throws -> Outcome {
+        guard mayHaveChanged() else { return .unchanged }
         let object = try hidingObject()
         let setting = try restoreSettings()
         if let object {
-            return StorageError(
-                .invalidArgument, "The temporary \(object) would hide the table of that name from every later read.",
-                remedy: "Give it another name, or use a common table expression (WITH).")
+            return .refused(
+                StorageError(
+                    .invalidArgument,
+                    "The temporary \(object) would hide the table of that name from every later read.",
+                    remedy: "Give it another name, or use a common table expression (WITH)."))
         }
-        return setting.map { name in
-            StorageError(
-                .invalidArgument,
-                "A read changes the setting \(name) of its connection, which would affect every later read.",
-                remedy: "Leave the connection as it is; open one of your own for other settings.")
+        if let setting {
+            return .refused(
+                StorageError(
+                    .invalidArgument,
+                    "A read changes the setting \(setting) of its connection, which would affect every later read.",
+                    remedy: "Leave the connection as it is; open one of your own for other settings."))
         }
+        let functions = try redefinedFunctions()
+        return try functions.isEmpty && hasOwnCollations() ? .unchanged : .redefined(functions: functions)
+    }
+
+    /// SQLite's own functions that were given another definition, in which `case_sensitive_like` also results for LIKE.
+    private func redefinedFunctions() throws -> [String] {
+        let select = try PreparedStatement(
+            connection,
+            """
+            SELECT name FROM temp.pragma_function_list
+            GROUP BY name, narg HAVING min(builtin) = 0 AND max(builtin) = 1
+            """)
+        var functions: [String] = []
+        while try select.step() { functions.append(select.string(0)) }
+        return functions
+    }
+
+    /// Whether SQLite's collations compare as its own do.
+    private func hasOwnCollations() throws -> Bool {
+        let select = try PreparedStatement(
+            connection,
+            """
+            SELECT 'aB' = 'Ab' COLLATE NOCASE AND 'a' < 'B' COLLATE NOCASE AND 'C' > 'b' COLLATE NOCASE
+              AND 'a' < 'a ' COLLATE NOCASE AND 'ä' > 'Ä' COLLATE NOCASE AND 'a2' > 'a10' COLLATE NOCASE
+              AND 'a' = 'a ' COLLATE RTRIM AND 'a' > 'B' COLLATE RTRIM AND 'a' > ' a' COLLATE RTRIM
+              AND 'a' > 'B' COLLATE BINARY AND 'a' <> 'A' COLLATE BINARY AND 'a' < 'a ' COLLATE BINARY
+            """)
+        return try select.step() && select.integer(0) == 1
     }
 
     /// The type and the name of a temporary object that hides one of the store.
@@ -109,5 +153,14 @@ extension Connection {
         // Fails only if the connection is lost, and then nothing follows.
         defer { if isRefused { try? execute("PRAGMA query_only = 1") } }
         return try body()
+    }
+}
+
+extension StorageError {
+    static func redefinedFunction(_ name: String) -> StorageError {
+        StorageError(
+            .invalidArgument,
+            "A read redefines SQLite's function \(name), and a store in memory keeps that for all that follows.",
+            remedy: "Give the function another name, and begin with a new store.")
     }
 }

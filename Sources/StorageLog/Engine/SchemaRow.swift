@@ -15,6 +15,11 @@ struct SchemaRow {
     let key: ExactText
     /// Whether it is a trigger of the write guard, which isn't a part of its table's definition.
     let isGuard: Bool
+    /// Whether a statement may be refused without being undone, as ``keepsFailed(_:at:)`` says.
+    let mayFail: Bool
+
+    /// The word FAIL.
+    private static let fail = "*[^a-zA-Z0-9_][fF][aA][iI][lL][^a-zA-Z0-9_]*"
 
     /// Sorted, so that one pass compares them with the rows that are known.
     static let select = "\(rows) ORDER BY rowid"
@@ -36,6 +41,21 @@ struct SchemaRow {
         sql = row.string(5)
         key = table.folded
         isGuard = type == "trigger" && WriteGuard.owns(trigger: name, on: table, sql: sql)
+        mayFail = !table.isReservedName && Self.keepsFailed(row, at: 5)
+    }
+
+    /// Whether the SQL in a column may refuse a statement and keep what it has done before: by `RAISE(FAIL)`, `INSERT OR FAIL`,
+    /// `UPDATE OR FAIL`, or a constraint with `ON CONFLICT FAIL`. A text, a comment or a name that is the word FAIL doesn't count.
+    static func keepsFailed(_ row: PreparedStatement, at column: Int32) -> Bool {
+        guard sqlite3_strglob(fail, sqlite3_column_text(row.pointer, column)) == 0 else { return false }
+        // A savepoint too many does less harm than one that is missing.
+        guard let tokens = try? SQLToken.tokens(of: row.string(column), skippingComments: true) else { return true }
+        return tokens.indices.dropFirst(2).contains { index in
+            guard tokens[index].isWord("FAIL") else { return false }
+            let (first, second) = (tokens[index - 2], tokens[index - 1])
+            return first.isWord("RAISE") && second == .symbol("(") || first.isWord("ON") && second.isWord("CONFLICT")
+                || (first.isWord("INSERT") || first.isWord("UPDATE")) && second.isWord("OR")
+        }
     }
 
     /// Whether the current row of ``select`` is this one, byte for byte.

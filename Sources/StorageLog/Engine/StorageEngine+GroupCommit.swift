@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Foundation
 package import GRDB
 internal import StorageCore
@@ -8,7 +7,7 @@ extension StorageEngine {
     /// Makes one commit. Calls during another write share the next transaction and its wait for the disk, each with its own
     /// savepoint, metadata and outcome.
     ///
-    /// A transaction ends after about 2 ms or 1 MB of changes, so no commit waits for a large or long one that was queued later,
+    /// A transaction ends after about 2 ms or 1 MiB of changes, so no commit waits for a large or long one that was queued later,
     /// unless that one is long outside of SQLite. `body` may therefore run more than once: again if it outgrew a transaction that
     /// others wait for, or if another commit of the same transaction has ended it. The changes of an earlier run are undone
     /// first.
@@ -57,7 +56,9 @@ extension StorageEngine {
         let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
         if let failure { throw failure }
         if isClosed { throw StorageError.closed() }
-        if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
+        guard configuration.isReadOnly else { return }
+        throw StorageError(
+            .readOnly, "The store was opened for reading only.", remedy: "Open it for writing to change it.")
     }
 
     /// Whether the store must be opened again after a failure of its file.
@@ -151,6 +152,8 @@ extension StorageEngine {
         /// Everything was undone. `culprit` is the index of the job that ended the transaction, nil if the transaction failed at
         /// its end; if the job only took more than its share, it must run again.
         case undone(any Error, culprit: Int?, isOutgrown: Bool)
+        /// The transaction couldn't begin, which is no job's fault.
+        case notBegun(any Error)
     }
 
     /// Runs jobs as one transaction and completes them.
@@ -163,6 +166,11 @@ extension StorageEngine {
             answer(jobs, outcomes, timing)
             return jobs.dropFirst(outcomes.count)
         case .undone(let cause, let index, let outgrown): (error, culprit, isOutgrown) = (cause, index, outgrown)
+        case .notBegun(let cause):
+            // While another program holds the lock, each would wait for it in turn.
+            noteFailure(cause)
+            for job in jobs { fail(job, cause) }
+            return []
         }
         if (error as? StorageError)?.isStoreFailure ?? false {
             noteFailure(error)
@@ -226,6 +234,7 @@ extension StorageEngine {
     private func attempt(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> GroupOutcome {
         var outcomes: [Result<CommitReceipt, any Error>] = []
         var failed: (index: Int, isOutgrown: Bool)?
+        var hasBegun = false
         do {
             guard let writer else { throw StorageError.closed() }
             if let failure = state.withLock({ $0.failure }) { throw failure }
@@ -233,6 +242,7 @@ extension StorageEngine {
             var timing = CommitTimer(start: start, isDetailed: signals.observesCommits)
             writer.timesProjections = timing.isDetailed
             try writer.group(db, rings: false) {
+                hasBegun = true
                 for job in jobs {
                     do {
                         outcomes.append(
@@ -253,6 +263,7 @@ extension StorageEngine {
             return .finished(outcomes, timing)
         } catch {
             let cause = (error as? GroupFailure)?.cause ?? error
+            guard hasBegun else { return .notBegun(cause) }
             return .undone(cause, culprit: failed?.index, isOutgrown: failed?.isOutgrown ?? false)
         }
     }

@@ -46,6 +46,27 @@ extension StorageEngine {
         }
     }
 
+    /// Whether opening a path for writing would create a store there, because there is no file, or one without tables.
+    ///
+    /// - Throws: What opening it throws for a path that can't be that of a store, for what is left of a lost one, and while another writer
+    ///   has it open.
+    package static func wouldCreate(path: String) throws -> Bool {
+        let path = try StoreFileCheck.validated(path)
+        // The lock itself would leave a file.
+        try WriterLock.check(isFree: path)
+        try StoreFileCheck.checkIsNotLost(path)
+        var found = stat()
+        // Where opening fails, it has the right error.
+        guard access((path as NSString).deletingLastPathComponent, W_OK | X_OK) == 0 else { return false }
+        guard stat(path, &found) == 0 else { return errno == ENOENT }
+        guard access(path, W_OK) == 0,
+            found.st_size == 0 || (try? DatabaseFile(path, .reading).with(StoreFormat.isEmpty)) == true
+        else { return false }
+        // Its commits may have been in a write-ahead log that is lost.
+        _ = try AcknowledgedEnd(store: path).checkBeforeWriting()
+        return true
+    }
+
     /// The files of a store, without the lock.
     private static let fileSuffixes = ["", "-wal", "-shm", "-journal", ".bell"]
 
@@ -240,7 +261,9 @@ extension GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.label = "StorageKit"
         configuration.readonly = storage.isReadOnly
-        configuration.busyMode = .timeout(storage.busyTimeout / .seconds(1))
+        // SQLite counts milliseconds in 32 bits.
+        let longest = Double(Int32.max / 1_000)
+        configuration.busyMode = .timeout(min(max(storage.busyTimeout / .seconds(1), 0), longest))
         // Background sealing reads beside them, one run of segments at a time, and so do live queries that begin.
         configuration.maximumReaderCount =
             max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + StorageEngine.firstReaderCount + 1

@@ -36,6 +36,8 @@ package final class StorageEngine: Sendable {
         /// The I/O error after which the store is unusable.
         var failure: StorageError?
         var committed = LogHead()
+        /// SQLite's functions that reads of a store in memory have redefined.
+        var redefinedFunctions: Set<String> = []
     }
 
     init(
@@ -98,18 +100,30 @@ extension StorageEngine {
     private func guarded<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
         let readGuard = try ReadGuard(db)
         let result = Swift.Result { try body() }
-        let refusal: StorageError?
+        let outcome: ReadGuard.Outcome
         do {
-            refusal = try readGuard.finish()
+            outcome = try readGuard.finish()
         } catch {
             discardReaders()
             _ = try result.get()
             throw error
         }
-        guard let refusal else { return try result.get() }
+        if case .unchanged = outcome { return try result.get() }
         discardReaders()
-        _ = try result.get()
-        throw refusal
+        let fresh = unreported(outcome)
+        let value = try result.get()
+        if case .refused(let error) = outcome { throw error }
+        if let fresh { throw StorageError.redefinedFunction(fresh) }
+        return value
+    }
+
+    /// A function that the read has redefined for good: in memory there is no other connection. Each is reported once, also if the
+    /// read has failed otherwise. LIKE is defined by restoring its setting.
+    private func unreported(_ outcome: ReadGuard.Outcome) -> String? {
+        guard case .redefined(let functions) = outcome, pool is GRDB.DatabaseQueue else { return nil }
+        return state.withLock { state in
+            functions.filter { $0 != "like" && state.redefinedFunctions.insert($0).inserted }.first
+        }
     }
 
     /// Makes later reads open new connections: GRDB commits what a read has made, even if the read fails. In memory there is only

@@ -26,7 +26,8 @@ extension StorageError {
     package static func droppedTable(_ name: String) -> StorageError {
         StorageError(
             .corrupt, "Another program has dropped the table of entity \"\(name)\". The log still has its rows.",
-            remedy: "Close the store and open it again, which rebuilds the table from the log.")
+            remedy: "Close the store and open it again, which rebuilds the table from the log."
+        ).ofSchemaChange()
     }
 
     /// An error for an entity whose table isn't the one that the writer knows any more, by the work of another program.
@@ -34,7 +35,8 @@ extension StorageError {
         StorageError(
             .schemaMismatch,
             "The table of entity \"\(name)\" isn't the one that the store had: another program has replaced, changed or emptied it.",
-            remedy: "Close the store. What differs from the log: storagekit verify")
+            remedy: "Close the store. What differs from the log: storagekit verify"
+        ).ofSchemaChange()
     }
 
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
@@ -83,7 +85,8 @@ extension StorageError {
         case STORAGE_CAPTURE_UNREADABLE_COLUMN:
             return StorageError(
                 .schemaMismatch, "A column of \(location) can't be captured: it is generated.",
-                remedy: "Drop the column; compute it in a view or query.")
+                remedy: "Drop the column; compute it in a view or query."
+            ).ofSchemaChange()
         case STORAGE_CAPTURE_RESERVED_TABLE:
             return StorageError.reservedTable(entity)
         case STORAGE_CAPTURE_NULL_IN_KEY:
@@ -104,12 +107,14 @@ extension StorageError {
             return StorageError(
                 .schemaMismatch,
                 "A table of \(location.isEmpty ? "an entity" : location) changed its columns in a way that can't be followed.",
-                remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only.")
+                remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only."
+            ).ofSchemaChange()
         case STORAGE_CAPTURE_FOREIGN_TABLE:
             return StorageError(
                 .corrupt,
-                "Another program has changed the table of \(location): columns in the log are missing. Nothing of this commit was stored.",
-                remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild")
+                "Another program has changed the table of \(location): columns that the log has are missing, or its primary key is another. Nothing of this commit was stored.",
+                remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild"
+            ).ofSchemaChange()
         default:
             return StorageError(
                 .unusable, "There is no memory for the changes of this commit.",

@@ -28,7 +28,7 @@ public struct CommitChanges: Sendable, Hashable {
     public var isWhole: Bool { beginsCommit && endsCommit }
 }
 
-/// A page of changes: whole commits, oldest first.
+/// A page of changes: commits, oldest first; one that is larger than the limit comes in parts.
 public struct ChangePage: Sendable {
     /// The commits of the page, as many as fit into the limit of events. A commit that alone exceeds it comes in parts,
     /// each a page.

@@ -33,7 +33,7 @@ extension AcknowledgedEnd {
             message:
                 "\(log) is damaged \(location): \(count) after it can't be read, and the next writer would overwrite them.",
             remedy:
-                "Copy \(store) and \(log) to another folder. Then restore a backup, or restore what precedes the damage: storagekit restore \(store)\(point.map { " --to @\($0)" } ?? "") -o NEW"
+                "Copy \(store) and \(log) to another folder. Then restore a backup, or restore what precedes the damage: storagekit restore \(store.quotedAsShellWord)\(point.map { " --to @\($0)" } ?? "") -o NEW"
         )
     }
 

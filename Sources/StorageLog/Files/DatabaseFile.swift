@@ -38,7 +38,12 @@ package final class DatabaseFile {
             }
             try StoreFileCheck.checkIsNotLost(path)
         }
-        if access == .reading { try Self.undoUnfinishedChange(of: path) }
+        switch access {
+        case .reading: try Self.undoUnfinishedChange(of: path)
+        case .owning: try StoreFileCheck.checkLogs(of: path)
+        // The file has none.
+        case .unchanging, .making: break
+        }
         let flags: Int32
         var name = path
         switch access {
@@ -55,6 +60,7 @@ package final class DatabaseFile {
         if access != .owning { storage_disable_checkpoint_on_close(connection.handle) }
         sqlite3_busy_timeout(connection.handle, access == .owning ? 0 : Self.busyMilliseconds)
         do {
+            try Self.registerTextDefinitions(on: connection)
             switch access {
             case .making:
                 try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
@@ -97,15 +103,15 @@ extension DatabaseFile {
     /// Undoes the change of a process that ended in the middle of it, which a connection for reading only can't do. The
     /// journal of a process that is still at work isn't touched.
     ///
-    /// - Throws: `read-only` if there is such a change and the file or its folder can't be written to.
+    /// - Throws: `read-only` if there is such a change and the file or its folder can't be written to; `conflict` if a file that
+    ///   isn't SQLite's has the name of its journal or of its write-ahead log.
     static func undoUnfinishedChange(of path: String) throws {
         let journal = path + "-journal"
         var found = stat()
-        guard stat(journal, &found) == 0, found.st_size > 0 else { return }
         // SQLite would delete the journal of a file that has lost its content.
         guard stat(path, &found) == 0, found.st_size > 0 else { return }
-        // It would also delete another program's file that has the name of a journal.
-        guard StoreFileCheck.isJournal(journal) else { return }
+        try StoreFileCheck.checkLogs(of: path)
+        guard stat(journal, &found) == 0, found.st_size > 0, StoreFileCheck.isJournal(journal) else { return }
         let connection = try Connection(
             opening: path, flags: SQLITE_OPEN_READWRITE, orFailWith: "\(path) can't be opened")
         defer { connection.close() }

@@ -31,14 +31,20 @@ package struct FilePlacement: Sendable {
         try self.init(checking: path, replacing: replacing)
         // Now too, so that a process that has the file open is found before the work.
         if Self.log(of: destination) != nil {
-            let lock = try WriterLock(store: destination)
-            defer { lock.release() }
-            try completeFormer()
+            let lock = try lockFormer { try completeFormer() }
+            // The work may still fail, and the former then stays as it was.
+            if lock.isFileNew { lock.removeFile() }
+            lock.release()
         }
         removeLeftovers()
-        Self.unfinished.withLock { $0[partial] = self }
         let model = FileManager.default.fileExists(atPath: destination) ? destination : source
-        guard StoredFile.create(partial, like: model) else {
+        // A signal that ends the process comes before or after both.
+        let (isCreated, code) = Self.unfinished.withLock { files in
+            files[partial] = self
+            return (StoredFile.create(partial, like: model), errno)
+        }
+        guard isCreated else {
+            errno = code
             let error = failure("created")
             discard()
             throw error
@@ -88,9 +94,7 @@ package struct FilePlacement: Sendable {
 
     /// Checks whether a former file can be completed from the log that an ended process has left beside it.
     private func checkFormer(_ log: String) throws {
-        if let foreign = ["-wal", "-journal"].map({ destination + $0 }).first(where: Self.isForeign) {
-            throw incompleteFormer(foreign)
-        }
+        if let foreign = StoreFileCheck.foreignLog(of: destination) { throw incompleteFormer(foreign) }
         guard let loss = try AcknowledgedEnd(store: destination).writeAheadLogLoss(), loss.isDamage else { return }
         throw incompleteFormer(log, cause: StorageError(loss))
     }
@@ -116,6 +120,20 @@ package struct FilePlacement: Sendable {
         }
     }
 
+    /// Takes the lock of the former file, then runs `body`. If that throws, the lock leaves no file that wasn't there before: the
+    /// former may be another program's.
+    private func lockFormer(_ body: () throws -> Void) throws -> WriterLock {
+        let lock = try WriterLock(store: destination)
+        do {
+            try body()
+        } catch {
+            if lock.isFileNew { lock.removeFile() }
+            lock.release()
+            throw error
+        }
+        return lock
+    }
+
     private func incompleteFormer(_ log: String, cause: StorageError? = nil) -> StorageError {
         StorageError(
             .conflict, "\(destination) can't be replaced: a part of it is in \(log) and can't be brought into it.",
@@ -137,15 +155,6 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// Whether a file with the name of a log isn't SQLite's, which would delete it. A journal of zeros has nothing to undo.
-    private static func isForeign(_ log: String) -> Bool {
-        var info = stat()
-        guard stat(log, &info) == 0, info.st_size > 0 else { return false }
-        let head = (try? StoreFileCheck.head(of: log)) ?? []
-        return log.hasSuffix("-wal")
-            ? !head.starts(with: [0x37, 0x7F, 0x06]) : head.first != 0 && !StoreFileCheck.isJournal(log)
-    }
-
     /// - Throws: `io-error` if a part of the content is in a file beside it, which wouldn't be renamed.
     package func checkIsWhole() throws {
         guard let log = Self.log(of: partial) else { return }
@@ -157,7 +166,7 @@ package struct FilePlacement: Sendable {
     private func taken() -> StorageError {
         StorageError(
             .conflict, "There is a file \(destination) already.",
-            remedy: "Give another name, or add --force to replace it.")
+            remedy: "Give another name, or have it replaced (replacing: true, --force).")
     }
 
     private func removeLeftovers() {
@@ -215,13 +224,15 @@ package struct FilePlacement: Sendable {
         try checkIsWhole()
         try synchronize(partial)
         try checkDestination()
-        let lock = hasFormer ? try WriterLock(store: destination) : nil
+        var lock: WriterLock?
         defer { lock?.release() }
-        if lock != nil {
-            // A writer may have come before the lock.
-            try checkName()
-            try completeFormer()
-            try removeFormer()
+        if hasFormer {
+            lock = try lockFormer {
+                // A writer may have come before the lock.
+                try checkName()
+                try completeFormer()
+                try removeFormer()
+            }
         }
         if replaces {
             guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
@@ -264,13 +275,20 @@ package struct FilePlacement: Sendable {
 
     /// Removes what was written so far.
     package func discard() {
-        for suffix in [""] + Self.sidecars { unlink(partial + suffix) }
+        removeParts()
         Self.unfinished.withLock { $0[partial] = nil }
     }
 
     /// Removes what was written so far of every file that doesn't have its name yet: a signal is about to end the process.
     package static func discardAll() {
-        for file in unfinished.withLock({ $0.values.map(\.self) }) { file.discard() }
+        unfinished.withLock { files in
+            for file in files.values { file.removeParts() }
+            files = [:]
+        }
+    }
+
+    private func removeParts() {
+        for suffix in [""] + Self.sidecars { unlink(partial + suffix) }
     }
 
     private func synchronize(_ path: String) throws {

@@ -16,7 +16,7 @@ package enum StoreFileCheck {
         guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
             throw StorageError(
                 .invalidName, "\"\(path)\" isn't the path of a file.",
-                remedy: "Give a plain path; for a store in memory use StorageKit.inMemory.")
+                remedy: "Give a plain path. A store in memory is there only in its program, by StorageKit.inMemory.")
         }
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var isFolder: ObjCBool = false
@@ -91,7 +91,7 @@ package enum StoreFileCheck {
     /// to a size of no pages, which is also what a header says that hasn't come to the disk.
     private static func isOfCreation(_ log: String) throws -> Bool {
         // https://sqlite.org/fileformat.html, 3
-        guard log.hasSuffix("-journal") else { return false }
+        guard log.hasSuffix("-journal"), !isForeign(log) else { return false }
         return try head(of: log).dropFirst(16).prefix(4).allSatisfy { $0 == 0 }
     }
 
@@ -125,10 +125,43 @@ package enum StoreFileCheck {
         return try connection.firstBytes(headerBytes)
     }
 
+    private static let journalMark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    // https://sqlite.org/walformat.html, 1: two marks that differ in the last byte, then the version of the format.
+    private static let logMark: [UInt8] = [0x37, 0x7F, 0x06]
+    private static let logVersion: [UInt8] = [0x00, 0x2D, 0xE2, 0x18]
+
     /// Whether a file begins like a rollback journal that has a change to undo.
     static func isJournal(_ path: String) -> Bool {
         // A writer that is at work may delete it at any time.
-        (try? head(of: path))?.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) ?? false
+        (try? head(of: path))?.starts(with: journalMark) ?? false
+    }
+
+    /// Checks that the files beside a database with the names of its logs are SQLite's: it would delete or overwrite others.
+    ///
+    /// - Throws: `conflict` that names the file.
+    static func checkLogs(of path: String) throws {
+        guard let log = foreignLog(of: path) else { return }
+        throw StorageError(
+            .conflict, "\(log) isn't a file of SQLite, which would delete it when it opens \(path).",
+            remedy: "Move it away, or give it another name.")
+    }
+
+    /// The file beside a database that has the name of one of its logs and isn't one.
+    static func foreignLog(of path: String) -> String? {
+        ["-wal", "-journal"].map { path + $0 }.first(where: isForeign)
+    }
+
+    /// Whether a file with the name of a log isn't SQLite's.
+    ///
+    /// After a power failure a log may be cut off anywhere, or consist of zeros; `journal_mode = PERSIST` also leaves zeros at its
+    /// beginning. A write-ahead log whose mark alone is damaged is still one.
+    private static func isForeign(_ log: String) -> Bool {
+        var found = stat()
+        guard stat(log, &found) == 0, found.st_size > 0 else { return false }
+        // What can't be read isn't known, and opening the database reports it. A writer may have removed the file meanwhile.
+        guard let head = try? head(of: log), let first = head.first, first != 0 else { return false }
+        guard log.hasSuffix("-wal") else { return !journalMark.starts(with: head.prefix(journalMark.count)) }
+        return !logMark.starts(with: head.prefix(logMark.count)) && !head.dropFirst(4).starts(with: logVersion)
     }
 
     /// Whether a file's header says that it is a store.

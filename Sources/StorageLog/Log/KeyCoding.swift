@@ -23,6 +23,29 @@ package enum KeyCoding {
         return [UInt8](buffer.bytes)
     }
 
+    /// Encodes a key so that 5 and 5.0 have equal bytes: SQL finds the same row by either.
+    package static func encodeNumerically(_ key: [StorageValue]) -> [UInt8] {
+        let numbers: [StorageValue] = key.map { value in
+            guard case .real(let number) = value, let whole = Int64(exactly: number) else { return value }
+            return .integer(whole)
+        }
+        return encode(numbers)
+    }
+
+    package static func encodeNumerically(
+        _ key: UnsafePointer<storage_value>, count: Int, bytes: UnsafePointer<UInt8>
+    ) -> [UInt8] {
+        var buffer = ByteBuffer(capacity: 64)
+        for index in 0..<count {
+            var value = key[index]
+            if value.type == UInt32(SQLITE_FLOAT), let whole = Int64(exactly: Double(bitPattern: value.bits)) {
+                value = storage_value(integer: whole)
+            }
+            buffer.append(value: value, from: bytes)
+        }
+        return [UInt8](buffer.bytes)
+    }
+
     /// The values of an encoded key.
     package static func decode(_ bytes: [UInt8]) throws -> [ExactValue] {
         try bytes.withUnsafeBufferPointer { bytes in

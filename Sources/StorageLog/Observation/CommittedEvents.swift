@@ -18,7 +18,7 @@ package struct CommittedEvents {
     /// The last position of the transaction.
     package var last: Int64 { first + Int64(view.count) - 1 }
 
-    /// The changed rows' keys of the entities that have this name, in their canonical form.
+    /// The changed rows' keys of the entities that have this name, as ``KeyCoding/encodeNumerically(_:)`` encodes them.
     package func keys(of name: String) -> Set<[UInt8]> {
         var keys: Set<[UInt8]> = []
         // Events of one entity come in runs.
@@ -29,7 +29,8 @@ package struct CommittedEvents {
                 entity = (shape.entity, catalog.entity(id: shape.entity)?.name.utf8.elementsEqual(name.utf8) ?? false)
             }
             guard entity?.isWanted ?? false else { continue }
-            keys.insert(KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes))
+            let count = Int(shape.key_count)
+            keys.insert(KeyCoding.encodeNumerically(view.key(of: index), count: count, bytes: view.bytes))
         }
         return keys
     }

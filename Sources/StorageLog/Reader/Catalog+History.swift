@@ -12,12 +12,17 @@ extension Catalog {
         let last = try reader.lastPosition(ofCommitAt: position)
         let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")
         var rows: [CatalogRow] = []
+        var tables: [UInt32: String] = [:]
         while try select.step() {
             var row = try CatalogRow(select.row)
+            if row.parent == 0, try !row.flag(.isDropped) { tables[row.id] = try row.text(.stored) }
             let newest = select.integer(Int32(columns.count))
             if try undo(&row, from: newest, to: last, reader) { rows.append(row) }
         }
-        return try Catalog(rows: rows)
+        var catalog = try Catalog(rows: rows)
+        // The rows of the table as it is now are copied to that of an earlier time.
+        try catalog.noteHiddenRowidNames(tables: tables, database)
+        return catalog
     }
 
     /// - Returns: Whether the row existed then.

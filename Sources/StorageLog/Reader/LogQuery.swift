@@ -34,7 +34,8 @@ public struct LogQuery: Sendable {
     /// Whether to read the newest events first.
     public var descending: Bool
 
-    /// Creates a query; a parameter that is left out restricts nothing: `LogQuery()` reads every event of users, oldest first.
+    /// Creates a query; a parameter that is left out restricts nothing: `LogQuery()` reads every event of your tables,
+    /// oldest first. Those of the schema, tags, notes and operations need `includesSchema`.
     public init(
         positions: ClosedRange<Int64> = 1...Int64.max, tables: Set<String>? = nil,
         operations: Set<StorageEvent.Operation>? = nil, actors: Set<String>? = nil, apps: Set<String>? = nil,

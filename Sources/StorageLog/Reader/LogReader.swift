@@ -28,6 +28,9 @@ package final class LogReader {
         if let decoder { DecoderPool.shared.give(decoder) }
     }
 
+    /// The size of the batches that are kept.
+    var keptBytes: Int { recent.reduce(0) { $0 + $1.header.size } }
+
     package func head() throws -> LogHead { try LogHead.load(database) }
 
     /// Calls `body` with the segments that hold any of `positions`, until it returns false.
@@ -284,12 +287,44 @@ extension LogReader {
 extension LogReader {
     /// The position of a row's last event; nil if the row never existed.
     package func lastPosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
-        if let position = try livePosition(of: key, in: entity) { return position }
+        try livePosition(of: key, in: entity) ?? deletedPosition(of: key, in: entity)
+    }
+
+    /// The position of the last event of a row that doesn't exist any more; nil if it exists, or never did.
+    private func deletedPosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
         let select = try PreparedStatement(
             database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
         select.bind(Int64(entity.id), at: 1)
         select.bind(blob: KeyCoding.encode(key), at: 2)
         return try select.step() ? select.integer(0) : nil
+    }
+
+    /// Returns the keys, as the log has them, of the rows that SQL finds by a key; at no time there is more than one of these rows. The first
+    /// is the given key, as the table would store it.
+    ///
+    /// A column makes the integer 5 of 5.0, or keeps both apart, and then SQL finds either by the other one. Of a key of several columns, either all
+    /// numbers are as given, or none.
+    package func recordedKeys(equalTo key: [StorageValue], in entity: CatalogEntity) -> [[StorageValue]] {
+        let columns = entity.key
+        let stored = key.count == columns.count ? zip(columns, key).map { $0.affinity.conversion(of: $1) ?? $1 } : key
+        let other = stored.map { $0.sameNumber ?? $0 }
+        return other == stored ? [stored] : [stored, other]
+    }
+
+    /// Returns the key of the row that SQL finds by a key, or of the one that was deleted last, as the log has it, and the position of the
+    /// row's last event; the given key, as the table would store it, and nil if there was never such a row.
+    package func recordedRow(
+        equalTo key: [StorageValue], in entity: CatalogEntity
+    ) throws -> (key: [StorageValue], last: Int64?) {
+        let keys = recordedKeys(equalTo: key, in: entity)
+        for key in keys {
+            if let last = try livePosition(of: key, in: entity) { return (key, last) }
+        }
+        var found: (key: [StorageValue], last: Int64?) = (keys[0], nil)
+        for key in keys {
+            if let last = try deletedPosition(of: key, in: entity), last > found.last ?? 0 { found = (key, last) }
+        }
+        return found
     }
 
     /// The position of an existing row's last event; nil if there is no such row.
@@ -348,6 +383,17 @@ extension LogReader {
                 throw StorageError.corruptLog("event @\(position) points ahead of itself")
             }
             position = previous
+        }
+    }
+}
+
+extension StorageValue {
+    /// The same number in SQLite's other storage class of numbers; nil if there is none.
+    fileprivate var sameNumber: StorageValue? {
+        switch self {
+        case .integer(let whole): Double(exactly: whole).map(StorageValue.real)
+        case .real(let number): Int64(exactly: number).map(StorageValue.integer)
+        default: nil
         }
     }
 }

@@ -1,0 +1,70 @@
+internal import CSQLite
+internal import StorageCore
+
+/// What the writer knows of other programs' writes since the store was opened.
+struct ForeignWrites {
+    /// SQLite's count of all changes of the file, as the last transaction has left it.
+    var fileVersion: UInt32?
+    /// SQLite's count of the changes by other connections.
+    var version: Int64 = 0
+    /// The log's end when another program's write was last found; 0 if none was. Until then, it may have given a row the position of
+    /// another row's event.
+    var head: Int64 = 0
+    /// Reads the events with which links are compared. Until another program writes again or a transaction fails, it is kept for
+    /// later transactions, which often change rows of the same segments.
+    var reader: LogReader?
+
+    /// The largest size of decoded segments that are kept from one transaction to the next. The reader keeps buffers of limited size
+    /// besides.
+    static let keptBytes = 4 << 20
+}
+
+/// Back-links after writes of other programs.
+///
+/// A program that changes a row's key, or copies a row with its `_position`, leaves a row whose last event is that of another one. An
+/// event that pointed back there would make the log unreadable. While no other program writes, positions are right, and nothing is
+/// read. SQLite notices other connections' commits only of one that is open: what happened between two openings isn't seen here.
+extension LogWriter {
+    /// Called when a transaction has begun.
+    func noteForeignWrites() throws {
+        guard foreign.fileVersion == nil || fileVersion() != foreign.fileVersion else { return }
+        // It doesn't count the connection's own changes, but takes longer to read.
+        let version = try pragma("data_version")
+        defer { foreign.version = version }
+        guard version != foreign.version else { return }
+        foreign.head = head.position
+        foreign.reader = nil
+    }
+
+    /// Called when a transaction is durable.
+    func noteOwnWrites() {
+        foreign.fileVersion = fileVersion()
+        if let reader = foreign.reader, reader.keptBytes > ForeignWrites.keptBytes { foreign.reader = nil }
+    }
+
+    private func fileVersion() -> UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(database.handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
+        return code == SQLITE_OK ? version : nil
+    }
+
+    /// Whether the event at a position can be the one before a captured event: of the same row, and a delete only before an insert.
+    ///
+    /// The reader keeps the last segments, so that events in ascending order take one decoding of each segment.
+    func mayFollow(_ earlier: Int64, _ index: Int, of view: EventView) throws -> Bool {
+        if earlier > head.position {
+            return Self.event(index, of: view, mayFollow: Int(earlier - head.position - 1), of: view)
+        }
+        let reader = foreign.reader ?? LogReader(database)
+        foreign.reader = reader
+        guard let batch = try reader.batch(containing: earlier) else { return false }
+        return batch.withView { Self.event(index, of: view, mayFollow: Int(earlier - batch.header.first), of: $0) }
+    }
+
+    private static func event(
+        _ index: Int, of view: EventView, mayFollow earlier: Int, of other: EventView
+    ) -> Bool {
+        view.shape(of: index).isInsert == other.shape(of: earlier).isDelete
+            && RowAddress(view, at: index) == RowAddress(other, at: earlier)
+    }
+}

@@ -1,0 +1,77 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+// GRDB registers collations and functions of Swift's and Foundation's texts on each of its connections, so schemas may use them.
+// A connection without GRDB needs the same ones, or SQLite refuses the tables.
+
+extension DatabaseFile {
+    /// Registers the collations and functions that GRDB's connections have, under their names and with their results.
+    package static func registerTextDefinitions(on connection: Connection) throws {
+        try register("swiftCompare", on: connection) { _, leftSize, left, rightSize, right in
+            let (left, right) = (text(left, leftSize), text(right, rightSize))
+            return left < right ? -1 : left == right ? 0 : 1
+        }
+        try register("swiftCaseInsensitiveCompare", on: connection) { _, leftSize, left, rightSize, right in
+            Int32(text(left, leftSize).caseInsensitiveCompare(text(right, rightSize)).rawValue)
+        }
+        try register("swiftLocalizedCaseInsensitiveCompare", on: connection) { _, leftSize, left, rightSize, right in
+            Int32(text(left, leftSize).localizedCaseInsensitiveCompare(text(right, rightSize)).rawValue)
+        }
+        try register("swiftLocalizedCompare", on: connection) { _, leftSize, left, rightSize, right in
+            Int32(text(left, leftSize).localizedCompare(text(right, rightSize)).rawValue)
+        }
+        try register("swiftLocalizedStandardCompare", on: connection) { _, leftSize, left, rightSize, right in
+            Int32(text(left, leftSize).localizedStandardCompare(text(right, rightSize)).rawValue)
+        }
+        try register("swiftCapitalizedString", on: connection) { convert($0, $2, \.capitalized) }
+        try register("swiftLowercaseString", on: connection) { convert($0, $2) { $0.lowercased() } }
+        try register("swiftUppercaseString", on: connection) { convert($0, $2) { $0.uppercased() } }
+        try register("swiftLocalizedCapitalizedString", on: connection) { convert($0, $2, \.localizedCapitalized) }
+        try register("swiftLocalizedLowercaseString", on: connection) { convert($0, $2, \.localizedLowercase) }
+        try register("swiftLocalizedUppercaseString", on: connection) { convert($0, $2, \.localizedUppercase) }
+    }
+
+    private static func register(
+        _ collation: String, on connection: Connection,
+        comparing compare:
+            @convention(c) (
+                UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+            ) -> Int32
+    ) throws {
+        let code = sqlite3_create_collation_v2(connection.handle, collation, SQLITE_UTF8, nil, compare, nil)
+        guard code == SQLITE_OK else { throw connection.error(code) }
+    }
+
+    private static func register(
+        _ function: String, on connection: Connection,
+        calling call: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+    ) throws {
+        let code = sqlite3_create_function_v2(
+            connection.handle, function, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, call, nil, nil, nil)
+        guard code == SQLITE_OK else { throw connection.error(code) }
+    }
+}
+
+private func text(_ start: UnsafeRawPointer?, _ size: Int32) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start, count: Int(size)), as: UTF8.self)
+}
+
+/// Returns the converted text to SQLite; NULL for what is no text, as GRDB's functions do.
+private func convert(
+    _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ conversion: (String) -> String
+) {
+    guard let value = arguments?[0], [SQLITE_TEXT, SQLITE_BLOB].contains(sqlite3_value_type(value)) else {
+        return sqlite3_result_null(context)
+    }
+    let isText = sqlite3_value_type(value) == SQLITE_TEXT
+    let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
+    var result = conversion(text(start, sqlite3_value_bytes(value)))
+    // SQLite copies the bytes before the call returns.
+    let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    result.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+            sqlite3_result_text64(context, $0.baseAddress, UInt64($0.count), copies, UInt8(SQLITE_UTF8))
+        }
+    }
+}
