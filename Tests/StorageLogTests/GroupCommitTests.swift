@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import StorageCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog
@@ -103,6 +104,43 @@ import Testing
         #expect(numbers == Array(2..<2 + Int64(numbers.count)))
         try await engine.seal()
         #expect(try await log(engine) == events)
+    }
+
+    @Test("Writes that queue while another program holds the lock fail together, not each after a wait of its own")
+    func lockOfOtherProgram() async throws {
+        let folder = try TemporaryFolder()
+        var configuration = TestStore.configuration()
+        configuration.busyTimeout = .milliseconds(500)
+        let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
+        try await engine.adopt("t", Self.table)
+        var unbound = GRDB.Configuration()
+        unbound.allowsUnsafeTransactions = true
+        // The store may still be sealing.
+        unbound.busyMode = .timeout(60)
+        let foreign = try DatabaseQueue(path: folder.path(), configuration: unbound)
+        try await foreign.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let start = ContinuousClock.now
+        let codes = await withTaskGroup(of: StorageError.Code?.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    do {
+                        try await engine.commit("INSERT INTO t(v) VALUES (\(number))")
+                        return nil
+                    } catch {
+                        return (error as? StorageError)?.code
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let elapsed = ContinuousClock.now - start
+        #expect(codes == Array(repeating: .busy, count: 40))
+        // A few groups, each of which waits once; forty waits would take 20 s.
+        #expect(elapsed < .seconds(19))
+        try await foreign.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await engine.commit("INSERT INTO t(v) VALUES (1)")
+        try foreign.close()
+        try await engine.close()
     }
 
     @Test("Time never goes back with the clock")
