@@ -32,8 +32,10 @@ extension EntityDefinition {
 
     /// Checks the declaration against a store that can't be changed.
     ///
-    /// - Throws: `schema-mismatch` if the store's entity lacks a column, or has one of another type.
+    /// - Throws: `schema-mismatch` if a property has no column at all, or if the store's entity lacks a column or has one of another
+    ///   type.
     package func check(against catalog: Catalog) throws {
+        try checkProblems()
         guard let known = catalog.entity(named: name) else { return }
         for column in columns {
             guard let existing = known.column(named: column.schema.name) else {

@@ -11,6 +11,20 @@ extension EntityDefinition {
         }
     }
 
+    /// Checks columns that the store doesn't have yet.
+    ///
+    /// - Throws: `schema-mismatch` for a property whose values the column would change.
+    func checkCreation(of columns: [Column]) throws {
+        for case let problem? in columns.map(\.schema.creationProblem) {
+            throw StorageError.undeclarable(name, problem)
+        }
+    }
+
+    /// - Throws: `schema-mismatch` for a property that no column can be declared for.
+    func checkProblems() throws {
+        for case let problem? in columns.map(\.schema.problem) { throw StorageError.undeclarable(name, problem) }
+    }
+
     func validate() throws {
         for name in [name, stored] + columns.flatMap({ [$0.schema.name, $0.stored] }) {
             guard !name.utf8.contains(0) else {
@@ -29,11 +43,7 @@ extension EntityDefinition {
                 "\"\(name)\".\"\(column.schema.name)\" must have a value, and can't become NULL when the row that it refers to is deleted.",
                 remedy: "Make the property optional, or choose another delete rule.")
         }
-        for case let problem? in columns.map(\.schema.problem) {
-            throw StorageError(
-                .schemaMismatch, "\"\(name)\" can't be declared: \(problem)",
-                remedy: "Correct the type, or store the property as JSON with @StorageJSON.")
-        }
+        try checkProblems()
         var seen: Set<ExactText> = ["_position".folded]
         for column in columns where !seen.insert(column.stored.folded).inserted {
             throw StorageError(
@@ -60,6 +70,12 @@ extension EntityDefinition {
 }
 
 extension StorageError {
+    static func undeclarable(_ entity: String, _ problem: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "\"\(entity)\" can't be declared: \(problem)",
+            remedy: "Correct the type, or store the property as JSON with @StorageJSON.")
+    }
+
     static func tooManyColumns(_ entity: String) -> StorageError {
         StorageError(
             .limitExceeded, "\"\(entity)\" has more than \(Limits.columns) columns.",

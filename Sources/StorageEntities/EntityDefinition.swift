@@ -67,6 +67,13 @@ extension EntityDefinition.Column {
         return others.map { "\(quoted($0.stored)) IS NOT NULL" }.joined(separator: " OR ")
     }
 
+    /// The value, as an SQL literal, that rows from before get if the column is required and has no default; nil if there is none.
+    func neutralValue(in entity: CatalogEntity) -> String? {
+        let parts = schema.partsOfInitialValue
+        let isOfNewProperty = !parts.isEmpty && parts.allSatisfy { entity.column(named: $0) == nil }
+        return isOfNewProperty ? nil : schema.neutralValue
+    }
+
     /// - Parameters:
     ///   - refers: Whether to include the foreign key.
     ///   - isStrict: Whether the table is STRICT: then each column needs one of a few types, and ANY is equivalent to

@@ -31,11 +31,13 @@ extension LogWriter {
             try schemaChanged()
         }
         guard !fresh.isEmpty else { return }
+        try definition.checkCreation(of: fresh)
         guard known.live.count + fresh.count <= Limits.columns else { throw StorageError.tooManyColumns(known.name) }
         try add(fresh, to: adopted)
     }
 
     private func create(_ definition: EntityDefinition) throws {
+        try definition.checkCreation(of: definition.columns)
         try checkFree(definition)
         try statement(definition.createTable).execute()
         var next = catalog.nextId
@@ -60,6 +62,14 @@ extension LogWriter {
         select.bind(text: definition.stored, at: 1)
         defer { select.reset() }
         guard try select.step() else { return }
+        if let known = catalog.entity(stored: definition.stored) {
+            throw StorageError(
+                .schemaMismatch,
+                "There is an entity \"\(known.name)\" whose table can't be distinguished from \"\(definition.stored)\": SQLite ignores case.",
+                remedy:
+                    "Call renameEntity(\"\(known.name)\", to: \"\(definition.name)\") before autoSchema, or use another name."
+            )
+        }
         throw StorageError(
             .schemaMismatch,
             "There is a \(try select.row.text(at: 0)) \"\(definition.stored)\" that was made with SQL and isn't the entity \"\(definition.name)\".",
@@ -126,16 +136,28 @@ extension LogWriter {
         var definition = column.columnSQL(
             refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)
         definition += constraints
-        if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
+        if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.neutralValue(in: entity) : nil) {
             definition += " DEFAULT \(value)"
         } else if column.schema.notNull {
             throw StorageError(
                 .schemaMismatch,
                 "\"\(entity.name)\" gets a column \"\(column.schema.name)\" that must have a value, and its rows from before have none.",
-                remedy:
-                    "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
-            )
+                remedy: column.schema.remedyForEarlierRows)
         }
         try PreparedStatement(database, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
+    }
+}
+
+extension ColumnSchema {
+    /// What to do if the column must have a value that earlier rows don't have.
+    fileprivate var remedyForEarlierRows: String {
+        switch (isPart, neutralValue) {
+        case (false, _):
+            "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
+        case (true, nil):
+            "Make the embedded property or this part of it optional, or add the column with a DEFAULT in a migration before autoSchema."
+        case (true, _):
+            "Make the embedded property optional, remove its initial value, or add the columns with a DEFAULT in a migration before autoSchema."
+        }
     }
 }

@@ -44,11 +44,19 @@ extension LogWriter {
                 remedy: "Declare renameEntity before the autoSchema that would make \"\(name)\".")
         }
         try EntityDefinition(name: name, columns: []).validateName()
-        try statement("ALTER TABLE \(quoted(entity.stored)) RENAME TO \(quoted(name))").execute()
+        var stored = entity.stored
+        // SQLite ignores case, so it refuses the new name while the table has the old one.
+        if stored.folded == name.folded, stored != name {
+            let temporary = "\(name) renamed"
+            try statement("ALTER TABLE \(quoted(stored)) RENAME TO \(quoted(temporary))").execute()
+            try schemaChanged()
+            stored = temporary
+        }
+        try statement("ALTER TABLE \(quoted(stored)) RENAME TO \(quoted(name))").execute()
         try schemaChanged()
     }
 
-    /// Takes a column away.
+    /// Takes a column away, and the indexes of nothing else.
     package func dropColumn(_ column: String, from table: String, awaiting: inout AwaitedColumns) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else { return awaiting.remove(column, of: entity) }
@@ -57,7 +65,10 @@ extension LogWriter {
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
         }
-        try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()
+        for index in try indexes(of: entity) where index.consists(of: known) {
+            try statement("DROP INDEX \(quoted(index.name))").execute()
+        }
+        try drop(known, of: entity)
         try schemaChanged()
     }
 
@@ -73,7 +84,8 @@ extension LogWriter {
     /// the foreign key of the old one.
     ///
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
-    /// values it was converted from, and the step that did it, so that history can be read in the current schema.
+    /// values it was converted from, and the step that did it, so that history can be read in the current schema. Indexes that
+    /// use the column are created again.
     ///
     /// - Parameter keepsType: Whether values are converted also where the column has the type already. Otherwise it counts as
     ///   converted, as in a table that was imported in its current form.
@@ -93,6 +105,11 @@ extension LogWriter {
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
         }
         if !keepsType, known.type == schema.type, known.required == schema.notNull { return }
+        if let problem = schema.problem ?? schema.creationProblem {
+            throw StorageError(
+                .schemaMismatch, "\"\(entity.name)\".\"\(column)\" can't be converted: \(problem)",
+                remedy: "Correct the type.")
+        }
         let temporary = "\(column) converted"
         let converted = EntityDefinition.Column(
             ColumnSchema(
@@ -110,11 +127,14 @@ extension LogWriter {
                     remedy: "Return a value for it from the closure, or correct the row first.", cause: error)
             }
         }
-        try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()
+        let indexes = try indexes(of: entity).filter { $0.mentions(known) }
+        for index in indexes { try statement("DROP INDEX \(quoted(index.name))").execute() }
+        try drop(known, of: entity)
         try schemaChanged()
         try statement(
             "ALTER TABLE \(quoted(entity.stored)) RENAME COLUMN \(quoted(temporary)) TO \(quoted(known.stored))"
         ).execute()
+        for index in indexes { try statement(index.sql).execute() }
         try schemaChanged()
         guard var renamed = catalog.entity(id: entity.id),
             let index = renamed.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == known.stored.folded })
@@ -178,7 +198,7 @@ extension LogWriter {
         _ name: String, of entity: CatalogEntity, from expression: String,
         _ convert: (StorageValue) throws -> StorageValue?
     ) throws {
-        let rowid = entity.rowidName ?? "rowid"
+        let rowid = try entity.rowid
         let table = quoted(entity.stored)
         // A row at a time, each looked up again, because the table is changed while it is read.
         let next = try PreparedStatement(

@@ -52,6 +52,14 @@ package struct QueryTable: Sendable, Hashable {
     /// - Throws: `invalid-name` for an unknown column.
     package func index(of name: String) throws -> Int {
         if let index = columnIndex(of: name) { return index }
+        if name.hasSuffix("?") {
+            throw StorageError(
+                .invalidName,
+                "The column of a property of the embedded value \"\(name.dropLast(2))\" in \"\(self.name)\" can't be determined.",
+                remedy:
+                    "Only stored properties have columns; make the type of an enum CaseIterable, or name the column: StorageColumn(…)."
+            )
+        }
         throw StorageError(
             .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
             remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")

@@ -94,7 +94,7 @@ package struct RecreatedTableReconciliation {
         let names = (entity.key + entity.live.filter { $0.keyOrdinal == 0 }).map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let (new, old) = (quoted(entity.stored), quoted(old))
-        let rowid = entity.rowidName ?? "rowid"
+        let rowid = try entity.rowid
         let keys = Self.condition(matchingKeysOf: entity)
         let same = names.map { "storage_identical(n.\($0), o.\($0))" }.joined(separator: " AND ")
         // Collected first, because the old table is changed while it is compared.

@@ -31,7 +31,7 @@ package struct FullTextCheck {
         let content = "fts content"
         let columns = try index.storedColumns(catalog).map(quoted)
         let entity = catalog.entity(id: index.entity)
-        let rowid = entity?.rowidName ?? "rowid"
+        let rowid = try entity?.rowid ?? "rowid"
         try run("CREATE TABLE \(quoted(content))(place INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))")
         try copy(
             "SELECT \(rowid), \(columns.joined(separator: ", ")) FROM \(quoted(entity?.stored ?? ""))",

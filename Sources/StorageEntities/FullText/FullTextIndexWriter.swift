@@ -16,7 +16,12 @@ final class FullTextIndexWriter {
     private var keyIndices: [UInt32: Int] = [:]
     private let insert: PreparedStatement
     private let remove: PreparedStatement
-    private let select: PreparedStatement
+    private let database: Connection
+    private let entity: CatalogEntity?
+    /// The columns of the entity's table, as SQL.
+    private let list: String
+    /// Reads a row's texts from the entity's table.
+    private var preparedSelect: PreparedStatement?
     private let all: PreparedStatement
     private let optimize: PreparedStatement
     private let countDocuments: PreparedStatement
@@ -30,9 +35,9 @@ final class FullTextIndexWriter {
         columnCount = columns.count
         let table = quoted(index.table)
         let names = try index.storedColumns(writer.catalog).map(quoted)
-        let list = names.joined(separator: ", ")
+        list = names.joined(separator: ", ")
         let placeholders = names.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
-        let database = writer.database
+        database = writer.database
         insert = try PreparedStatement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(placeholders))")
         remove = try PreparedStatement(
             database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(placeholders))")
@@ -40,23 +45,34 @@ final class FullTextIndexWriter {
         optimize = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('optimize')")
         countDocuments = try PreparedStatement(
             database, "SELECT count(*) FROM (SELECT 1 FROM \(quoted("\(index.table)_docsize")) LIMIT ?1)")
-        let entity = writer.catalog.entity(id: index.entity)
+        entity = writer.catalog.entity(id: index.entity)
         for (offset, column) in (entity?.key ?? []).enumerated() { keyIndices[column.id] = offset }
-        let rowid = entity?.rowidName ?? "rowid"
-        select = try PreparedStatement(
-            database, "SELECT \(list) FROM \(quoted(entity?.stored ?? "")) WHERE \(rowid) = ?1")
         let text = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
         text.bind(text: index.table, at: 1)
         sql = try text.step() ? text.string(0) : ""
+    }
+
+    /// Prepared when it is needed first: another program may have changed the table's columns, or hidden every name of its rowid, and
+    /// a store with such a table is opened, so that it can be rebuilt.
+    private func select() throws -> PreparedStatement {
+        if let preparedSelect { return preparedSelect }
+        let rowid = try entity?.rowid ?? "rowid"
+        let select = try PreparedStatement(
+            database, "SELECT \(list) FROM \(quoted(entity?.stored ?? "")) WHERE \(rowid) = ?1")
+        preparedSelect = select
+        return select
     }
 
     /// Rebuilds the whole index from the entity's table.
     func rebuild(in writer: LogWriter) throws {
         shownEvents = writer.pendingEvents
         try all.execute()
-        guard try documents(upTo: Self.manyDocuments) == Self.manyDocuments else { return }
-        writer.reconnectVirtualTables()
-        try optimize.execute()
+        if try documents(upTo: Self.manyDocuments) == Self.manyDocuments {
+            writer.reconnectVirtualTables()
+            try optimize.execute()
+        }
+        // The rest of a commit's body may set savepoints.
+        try writer.writeKeptWords()
     }
 
     /// Prepares the index for small commits, after one that has changed `count` documents. Does nothing unless they are
@@ -98,6 +114,7 @@ final class FullTextIndexWriter {
             try run(insert, row)
             return true
         }
+        let select = try select()
         var isRead = false
         defer { if isRead { select.reset() } }
         if isThere {
@@ -107,7 +124,7 @@ final class FullTextIndexWriter {
                 throw StorageError.corruptLog("row \(row) of \(index.name) isn't there after its change")
             }
         }
-        if wasThere, isThere, (0..<columnCount).allSatisfy({ isCurrent(old[$0], of: view, column: $0) }) {
+        if wasThere, isThere, (0..<columnCount).allSatisfy({ isCurrent(old[$0], of: view, column: $0, select) }) {
             return false
         }
         if wasThere {
@@ -115,13 +132,13 @@ final class FullTextIndexWriter {
                 if let value = old[offset] {
                     bind(value, of: view, to: remove, column: offset)
                 } else {
-                    copy(column: offset, to: remove)
+                    copy(select, column: offset, to: remove)
                 }
             }
             try run(remove, row)
         }
         if isThere {
-            for offset in 0..<columnCount { copy(column: offset, to: insert) }
+            for offset in 0..<columnCount { copy(select, column: offset, to: insert) }
             try run(insert, row)
         }
         return true
@@ -161,7 +178,9 @@ final class FullTextIndexWriter {
     }
 
     /// Whether the row still holds a value; a column that the commit left alone does.
-    private func isCurrent(_ value: storage_value?, of view: EventView, column: Int) -> Bool {
+    private func isCurrent(
+        _ value: storage_value?, of view: EventView, column: Int, _ select: PreparedStatement
+    ) -> Bool {
         guard let value else { return true }
         return select.holds(value, bytes: view.bytes, in: Int32(column))
     }
@@ -175,7 +194,7 @@ final class FullTextIndexWriter {
     }
 
     /// Copies a column of the current row.
-    private func copy(column: Int, to statement: PreparedStatement) {
+    private func copy(_ select: PreparedStatement, column: Int, to statement: PreparedStatement) {
         sqlite3_bind_value(statement.pointer, Int32(column + 2), sqlite3_column_value(select.pointer, Int32(column)))
     }
 

@@ -33,6 +33,8 @@ package final class FullTextProjection: InlineProjection {
                     documents += try feed.apply(changes, row: row, of: view) ? 1 : 0
                 }
                 try feed.settle(after: documents, in: writer)
+                // Here, so that a damaged index isn't reported as the error of a projection.
+                if documents > 0, writer.projections.contains(where: \.maySetSavepoints) { try writer.writeKeptWords() }
             } catch let error as StorageError where error.isOfVirtualTable {
                 throw StorageError.fullTextDamaged(of: writer.catalog.entity(id: entity)?.name ?? "", error)
             }
@@ -47,7 +49,7 @@ package final class FullTextProjection: InlineProjection {
                 try drop(feed.index, writer)
                 continue
             }
-            if try feed.sql != feed.index.sql(writer.catalog) {
+            if try !feed.index.lacksRowid(writer.catalog) && feed.sql != feed.index.sql(writer.catalog) {
                 try drop(feed.index, writer)
                 try make(feed.index, writer)
             } else if renumbered.contains(entity) {
@@ -142,9 +144,12 @@ package final class FullTextProjection: InlineProjection {
         return feed
     }
 
-    /// The indexes that another program has dropped or declared otherwise, so that commits can't keep them.
+    /// The indexes that another program has dropped or declared otherwise, so that commits can't keep them, and that can be made
+    /// from their tables.
     package static func damaged(in writer: LogWriter) throws -> [FullTextIndex] {
-        try FullTextIndex.load(writer.database).filter { try !$0.isIntact(writer.catalog, writer.database) }
+        try FullTextIndex.load(writer.database).filter { index in
+            try !index.lacksRowid(writer.catalog) && !index.isIntact(writer.catalog, writer.database)
+        }
     }
 
     /// Makes damaged indexes again from their tables, and those of some entities; for opening a store.

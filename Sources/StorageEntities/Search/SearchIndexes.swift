@@ -68,7 +68,7 @@ package final class SearchIndexes: Sendable {
         return SearchIndex(
             table: quoted(index.table), columns: index.columns.map { catalog.column(id: $0)?.name ?? "" },
             tokenizer: index.tokenizer, entity: quoted(table.name),
-            rowid: entity.rowidName ?? "rowid",
+            rowid: try entity.rowid,
             selected: table.columns.map { "e.\(quoted($0.name))" }.joined(separator: ", "),
             selectedCount: Int32(table.columns.count))
     }

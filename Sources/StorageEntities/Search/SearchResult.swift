@@ -15,3 +15,8 @@ public struct SearchResult<Entity: Sendable>: Sendable {
 }
 
 extension SearchResult: Equatable where Entity: Equatable {}
+
+/// Identified as its entity is: a search finds each entity once.
+extension SearchResult: Identifiable where Entity: Identifiable {
+    public var id: Entity.ID { entity.id }
+}
