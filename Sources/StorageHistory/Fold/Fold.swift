@@ -63,6 +63,14 @@ package final class Fold {
         package let entity: UInt32
     }
 
+    /// A change of a value that another program had changed, without an event.
+    package struct ForeignValue {
+        /// The change's position.
+        package let position: Int64
+        package let entity: UInt32
+        package let column: UInt32
+    }
+
     private let database: Connection
     private let targets: [UInt32: Target]
     private let checks: Bool
@@ -138,11 +146,12 @@ package final class Fold {
     package func apply(
         _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
         report: (Int64, String) -> Void = { _, _ in }, replaced: (Replacement) throws -> Void = { _ in },
-        after: (Int) throws -> Void = { _ in }
+        foreign: (ForeignValue) -> Void = { _ in }, after: (Int) throws -> Void = { _ in }
     ) throws {
         try batch.withView { view in
             try apply(
-                view, first: batch.header.first, in: positions, report: report, replaced: replaced, after: after)
+                view, first: batch.header.first, in: positions, report: report, replaced: replaced, foreign: foreign,
+                after: after)
         }
     }
 
@@ -150,7 +159,7 @@ package final class Fold {
     package func apply(
         _ view: EventView, first: Int64, in positions: ClosedRange<Int64> = 1...Int64.max,
         report: (Int64, String) -> Void = { _, _ in }, replaced: (Replacement) throws -> Void = { _ in },
-        after: (Int) throws -> Void = { _ in }
+        foreign: (ForeignValue) -> Void = { _ in }, after: (Int) throws -> Void = { _ in }
     ) throws {
         planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
         for step in 0..<view.count {
@@ -160,7 +169,8 @@ package final class Fold {
                 continue
             }
             if let select = plan.select {
-                try check(view, event: index, at: position, plan: plan, select: select, report: report)
+                try check(
+                    view, event: index, at: position, plan: plan, select: select, report: report, foreign: foreign)
             }
             try apply(view, event: index, at: position, plan: plan, report: report, replaced: replaced)
             try followDeletions(view, event: index, at: position, plan: plan, report: report)
@@ -259,20 +269,26 @@ package final class Fold {
     /// Checks an update or delete against the row as earlier events have left it.
     private func check(
         _ view: EventView, event index: Int, at position: Int64, plan: Plan, select: PreparedStatement,
-        report: (Int64, String) -> Void
+        report: (Int64, String) -> Void, foreign: (ForeignValue) -> Void
     ) throws {
         let key = view.key(of: index)
         for part in 0..<plan.keyCount { select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
         defer { select.reset() }
         guard try select.step() else { return }
-        if select.integer(0) != view.events[index].previous {
+        let isLinked = select.integer(0) == view.events[index].previous
+        if !isLinked {
             report(
                 position,
                 "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
         }
         let old = view.columns(of: index)
         for (column, columnIndex) in plan.columnIndices.enumerated() {
-            if !select.holds(old[columnIndex], bytes: view.bytes, in: Int32(column + 1)) {
+            guard !select.holds(old[columnIndex], bytes: view.bytes, in: Int32(column + 1)) else { continue }
+            // The writer takes old values from the table. A segment whose bytes are damaged can't be read.
+            if isLinked, !CatalogEntity.isReserved(plan.entity) {
+                let id = view.shape(of: index).columns[columnIndex]
+                foreign(ForeignValue(position: position, entity: plan.entity, column: id))
+            } else {
                 report(position, "has an old value that the row didn't have")
             }
         }

@@ -33,7 +33,7 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else {
             throw StorageError.corruptLog("a full-text index belongs to entity \(entity), which isn't there")
         }
-        return try sql(named: quoted(table), content: entity.stored, rowid: entity.rowidName ?? "rowid", catalog)
+        return try sql(named: quoted(table), content: entity.stored, rowid: entity.rowid, catalog)
     }
 
     package func sql(named name: String, content: String, rowid: String, _ catalog: Catalog) throws -> String {
@@ -63,9 +63,16 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
         return "\"\(catalog.entity(id: entity)?.name ?? "")\" (\(names); \(tokenizer))"
     }
 
+    /// Whether another program has hidden every name of the table's rowid, so that the index can't be made before the table is rebuilt.
+    package func lacksRowid(_ catalog: Catalog) -> Bool {
+        guard let entity = catalog.entity(id: entity), !entity.isDropped else { return false }
+        return entity.rowidName == nil
+    }
+
     /// Whether the store has the index as it was declared: its tables, and the settings that FTS5 keeps in them. Nothing else of
     /// its content is read.
     package func isIntact(_ catalog: Catalog, _ database: Connection) throws -> Bool {
+        guard !lacksRowid(catalog) else { return false }
         let expected = try sql(catalog)
         do {
             let select = try PreparedStatement(

@@ -229,7 +229,7 @@ package final class Restoration {
         of entity: CatalogEntity, key: [ExactValue]?, missingFrom source: Connection
     ) throws {
         let table = quoted(entity.stored)
-        let rowid = entity.rowidName ?? "rowid"
+        let rowid = try entity.rowid
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
         let condition = Self.condition(entity, key)
         // One row at a time, each looked up again, because deletes may remove others.

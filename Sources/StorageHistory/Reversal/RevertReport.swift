@@ -10,10 +10,14 @@ public struct RevertReport: Sendable, Equatable {
     public let receipt: CommitReceipt?
     /// The row changes that a dry run would have made, the first thousand of them.
     public let plan: [RowDifference]
+    /// The tables that a restore of every table doesn't restore, because they existed at the point and were dropped since. Their
+    /// rows can be read as of the point.
+    public internal(set) var droppedTables: [String] = []
 }
 
 extension RevertReport: CustomStringConvertible {
-    /// The compensating commit and what it did, then the first conflicts and, of a dry run, the first changes:
+    /// The compensating commit and what it did, then the first conflicts, the tables that were dropped since and, of a dry run, the
+    /// first changes:
     ///
     /// ```
     /// t:20 compensates t:12: 1 updated, 1 conflict
@@ -22,7 +26,10 @@ extension RevertReport: CustomStringConvertible {
     public var description: String {
         let commit = receipt?.commit.map { "t:\($0)" } ?? (plan.isEmpty ? "no commit" : "dry run")
         let reverted = revertedCommit.map { " compensates t:\($0)" } ?? ""
-        return (["\(commit)\(reverted): \(outcome)"] + Self.lines(outcome.conflicts) + Self.lines(plan))
+        let dropped = droppedTables.map { "\($0): the table was dropped since, and isn't restored" }
+        return
+            (["\(commit)\(reverted): \(outcome)"] + Self.lines(outcome.conflicts) + Self.lines(dropped)
+            + Self.lines(plan))
             .joined(separator: "\n")
     }
 

@@ -98,7 +98,7 @@ final class RowEditor {
         let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
         let number = rowid.map { [ExactValue.integer($0)] } ?? []
         let names =
-            (keys + others).map { quoted($0.stored) } + ["_position"] + number.map { _ in entity.rowidName ?? "rowid" }
+            try (keys + others).map { quoted($0.stored) } + ["_position"] + number.map { _ in try entity.rowid }
         let placeholders = names.map { _ in "?" }.joined(separator: ", ")
         return try obstacle(
             to:

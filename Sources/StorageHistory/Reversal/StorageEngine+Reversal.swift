@@ -51,15 +51,12 @@ extension StorageEngine {
     package func undo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        // The changes of a commit may have been reverted otherwise; then the one before it is next.
-        var passed: Set<Int64> = []
-        while let (number, report) = try await revertChoice(
-            as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun,
-            { [passed] in try $0.nextUndo(by: actor, skipping: passed, since: $1) })
-        {
-            if report.outcome.count > 0 || !report.outcome.conflicts.isEmpty { return report }
-            passed.insert(number)
-        }
+        // The changes of a commit may have been reverted otherwise; then the one before it is next. Each time as many are looked
+        // for as had nothing left, so that the log is read from its end only a few times.
+        let report = try await revertChoice(
+            as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun, skipsEmpty: true
+        ) { try $0.nextUndos(by: actor, skipping: $1, limit: $1.count + 1, since: $2) }
+        if let report { return report }
         throw StorageError(
             .notFound, "There is nothing to undo\(actor.map { " of \($0)" } ?? "").",
             remedy: "No commit that changes rows is left to undo.")
@@ -69,46 +66,56 @@ extension StorageEngine {
     package func redo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        let reverted = try await revertChoice(
-            as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun
-        ) { try $0.nextRedo(by: actor, since: $1) }
-        guard let reverted else {
+        let report = try await revertChoice(
+            as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun, skipsEmpty: false
+        ) { stack, _, earlier in try stack.nextRedo(by: actor, since: earlier).map { [$0] } ?? [] }
+        guard let report else {
             throw StorageError(
                 .notFound, "There is nothing to redo\(actor.map { " of \($0)" } ?? "").",
                 remedy: "An undo can be redone only if nothing was changed after it.")
         }
-        return reverted.report
+        return report
     }
 
     /// Reverts the commit that the log makes the next one. What is committed between the choice and the revert may make
     /// it another one, or none: then it is chosen again.
     ///
-    /// - Parameter choose: Chooses a commit, or checks an earlier choice.
+    /// - Parameters:
+    ///   - skipsEmpty: Whether commits that have nothing left to revert are skipped.
+    ///   - choose: Chooses commits, besides those that were skipped, the next one first; or checks an earlier choice.
     /// - Returns: Nil if there is none.
     private func revertChoice(
-        as relation: String, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool,
-        _ choose: @escaping @Sendable (UndoStack, UndoStack.Choice?) throws -> Int64?
-    ) async throws -> (number: Int64, report: RevertReport)? {
-        for _ in 0..<Self.maximumChoices {
-            let choice = try await read { db -> UndoStack.Choice? in
+        as relation: String, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool, skipsEmpty: Bool,
+        _ choose: @escaping @Sendable (UndoStack, _ skipped: Set<Int64>, UndoStack.Choice?) throws -> [Int64]
+    ) async throws -> RevertReport? {
+        var skipped: Set<Int64> = []
+        var outdated = 0
+        while outdated < Self.maximumChoices {
+            let choices = try await read { [skipped] db in
                 let log = LogReader(try db.connection)
-                guard let number = try choose(UndoStack(log), nil) else { return nil }
-                return UndoStack.Choice(commit: number, position: try log.head().position)
-            }
-            guard let choice else { return nil }
-            do {
-                let report = try await revert(
-                    choice.commit, as: relation, policy: policy, metadata: metadata, isDryRun: isDryRun
-                ) { writer in
-                    guard writer.nextPosition > choice.position + 1 else { return }
-                    try writer.requireWholeLog()
-                    guard try choose(UndoStack(LogReader(writer.database)), choice) == choice.commit else {
-                        throw OutdatedChoice()
-                    }
+                let position = try log.head().position
+                return try choose(UndoStack(log), skipped, nil).map {
+                    UndoStack.Choice(commit: $0, position: position)
                 }
-                return (choice.commit, report)
+            }
+            guard !choices.isEmpty else { return nil }
+            do {
+                for choice in choices {
+                    let report = try await revert(
+                        choice.commit, as: relation, policy: policy, metadata: metadata, isDryRun: isDryRun
+                    ) { [skipped] writer in
+                        guard writer.nextPosition > choice.position + 1 else { return }
+                        try writer.requireWholeLog()
+                        let next = try choose(UndoStack(LogReader(writer.database)), skipped, choice).first
+                        guard next == choice.commit else { throw OutdatedChoice() }
+                    }
+                    let isEmpty = report.outcome.count == 0 && report.outcome.conflicts.isEmpty
+                    guard skipsEmpty, isEmpty else { return report }
+                    skipped.insert(choice.commit)
+                    outdated = 0
+                }
             } catch is OutdatedChoice {
-                continue
+                outdated += 1
             }
         }
         throw StorageError(
@@ -122,7 +129,8 @@ extension StorageEngine {
     /// Restores entities to what they held at a point, by a commit of its own.
     ///
     /// - Parameters:
-    ///   - tables: The entities; all if empty.
+    ///   - tables: The entities; all if empty. Only entities that exist can be restored; the report names those of the point that
+    ///     were dropped since.
     ///   - key: The only row to restore, of one entity.
     package func restore(
         _ tables: [String], key: [StorageValue]? = nil, to point: StoragePoint, upcasts: [String: Upcast] = [:],
@@ -142,7 +150,13 @@ extension StorageEngine {
             try past.prepare(tables: names, from: db)
             return (past, names)
         }
-        return try await restore(names, from: past, key: key, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        var report = try await restore(
+            names, from: past, key: key, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        if tables.isEmpty {
+            let existing = Set(past.catalog.live.map(\.id))
+            report.droppedTables = past.recordedCatalog.live.filter { !existing.contains($0.id) }.map(\.name).sorted()
+        }
+        return report
     }
 
     /// Restores tables to the content of a snapshot's, by changes of their own.

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Finds the commit to undo or redo next. The log itself is the stack: a commit that undoes or redoes another names it in its
+/// Finds the commits to undo or redo next. The log itself is the stack: a commit that undoes or redoes another names it in its
 /// attributes.
 package struct UndoStack {
     package static let undoes = "storagekit.undoes"
@@ -21,29 +21,32 @@ package struct UndoStack {
 
     package init(_ log: LogReader) { self.log = log }
 
-    /// The newest commit that changes rows and isn't undone yet.
+    /// The newest commits that change rows and aren't undone yet, newest first.
     ///
     /// - Parameters:
-    ///   - actor: The actor of the commit; any if nil.
+    ///   - actor: The actor of the commits; any if nil.
     ///   - skipped: Commits that have nothing left to revert.
+    ///   - limit: How many to find at most.
     ///   - earlier: An earlier answer, so that only later commits are visited: it is returned if it is still the
     ///     answer.
-    package func nextUndo(
-        by actor: String?, skipping skipped: Set<Int64> = [], since earlier: Choice? = nil
-    ) throws -> Int64? {
+    package func nextUndos(
+        by actor: String?, skipping skipped: Set<Int64> = [], limit: Int = 1, since earlier: Choice? = nil
+    ) throws -> [Int64] {
         var settled: Set<Int64> = []
-        let found = try find(since: earlier) { commit in
-            if settled.contains(commit.number) { return nil }
+        var found: [Int64] = []
+        try forEachCommit(since: earlier) { commit in
+            if settled.contains(commit.number) { return true }
             if let undone = Self.number(commit, Self.undoes) {
                 settled.insert(undone)
-                return nil
+                return true
             }
             // The changes that a redo restored are undone by undoing the redo.
             if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
-            if skipped.contains(commit.number) { return nil }
-            return try isOf(actor, commit) ? commit.number : nil
+            if skipped.contains(commit.number) { return true }
+            if try isOf(actor, commit) { found.append(commit.number) }
+            return found.count < limit
         }
-        if found == nil, let earlier, !settled.contains(earlier.commit) { return earlier.commit }
+        if found.isEmpty, let earlier, !settled.contains(earlier.commit) { return [earlier.commit] }
         return found
     }
 
@@ -63,20 +66,20 @@ package struct UndoStack {
 
     /// The newest commit that undid another and wasn't redone yet; nil if another change was made since.
     ///
-    /// - Parameter earlier: As for ``nextUndo(by:skipping:since:)``.
+    /// - Parameter earlier: As for ``nextUndos(by:skipping:limit:since:)``.
     package func nextRedo(by actor: String?, since earlier: Choice? = nil) throws -> Int64? {
         var settled: Set<Int64> = []
         var isOver = false
-        let found = try find(since: earlier) { commit in
-            if isOver || settled.contains(commit.number) { return nil }
+        var found: Int64?
+        try forEachCommit(since: earlier) { commit in
+            if settled.contains(commit.number) { return true }
             if let redone = Self.number(commit, Self.redoes) {
                 settled.insert(redone)
-                return nil
+                return true
             }
-            guard try isOf(actor, commit) else { return nil }
-            if Self.number(commit, Self.undoes) != nil { return commit.number }
-            isOver = true
-            return nil
+            guard try isOf(actor, commit) else { return true }
+            if Self.number(commit, Self.undoes) != nil { found = commit.number } else { isOver = true }
+            return false
         }
         if found == nil, !isOver, let earlier, !settled.contains(earlier.commit) { return earlier.commit }
         return found
@@ -93,11 +96,12 @@ package struct UndoStack {
         commit.metadata.attributes[name].flatMap { Int64($0) }
     }
 
-    /// Visits the commits that change rows, newest first, until one is chosen.
-    private func find(since earlier: Choice?, _ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
+    /// Visits the commits that change rows, newest first.
+    ///
+    /// - Parameter body: Returns whether to continue.
+    private func forEachCommit(since earlier: Choice?, _ body: (CommitInfo) throws -> Bool) throws {
         let (head, start) = (try log.head().position, earlier?.position ?? 0)
-        guard head > start else { return nil }
-        var found: Int64?
+        guard head > start else { return }
         var last: Int64?
         try log.forEachBatch(in: start + 1...head, descending: true) { batch in
             for part in batch.commits.reversed() where part.info.number != last {
@@ -106,11 +110,9 @@ package struct UndoStack {
                 }
                 guard changesRows, !Self.isOfTheSchema(part.info) else { continue }
                 last = part.info.number
-                found = try choose(part.info)
-                if found != nil { return false }
+                guard try body(part.info) else { return false }
             }
             return true
         }
-        return found
     }
 }

@@ -58,6 +58,7 @@ extension DifferenceStatements {
                 opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                 orFailWith: "no memory for a database")
             defer { database.close() }
+            try DatabaseFile.registerTextDefinitions(on: database)
             // CREATE TABLE then refuses the name of another column in double quotes, which ALTER TABLE would take for a text.
             storage_set_double_quoted_texts(database.handle, 0)
             let name = quoted(to.stored)

@@ -44,7 +44,7 @@ extension MaterializedSnapshot {
             try update.writer.bind(conversion.steps.reduce(conversion.fallback) { try $1($0) }, at: 1)
             return try update.execute()
         }
-        let rowid = entity.rowidName ?? "rowid"
+        let rowid = try entity.rowid
         let select = try PreparedStatement(target, "SELECT \(rowid), \(old) FROM \(table)")
         let update = try PreparedStatement(
             target, "UPDATE OR ABORT \(table) SET \(quoted(conversion.column.stored)) = ?1 WHERE \(rowid) = ?2")

@@ -37,7 +37,10 @@ package final class MaterializedSnapshot: Sendable {
         let database = try DatabaseQueue(path: "", configuration: configuration)
         self.database = database
         let source = try live.connection
-        (recordedCatalog, catalog) = try database.writeWithoutTransaction { db in
+        // From the store, whose tables may have columns that no catalog knows: rows are copied from these tables.
+        recordedCatalog = try Catalog.load(source, at: position)
+        catalog = schema == .current ? try Catalog.load(source) : recordedCatalog
+        try database.writeWithoutTransaction { db in
             let connection = try db.connection
             // The SQL of the store's tables and views runs here.
             connection.refuseAttachments()
@@ -60,7 +63,6 @@ package final class MaterializedSnapshot: Sendable {
                     entity: catalog, table: catalog.stored, column: \.stored, tombstones: nil)
                 try TableReplay(target: target, database: connection, source: source).applyEvents(through: last)
             }
-            return (try Catalog.load(source, at: position), try Catalog.load(connection))
         }
     }
 
@@ -160,15 +162,16 @@ package final class MaterializedSnapshot: Sendable {
 
     private func entity(named name: String) throws -> CatalogEntity {
         if let entity = catalog.entity(named: name) { return entity }
-        let names = catalog.live.map(\.name).joined(separator: ", ")
+        let names = catalog.live.map(\.name)
         switch schema {
         case .current:
             throw StorageError(
                 .notFound, "There is no entity \"\(name)\".",
-                remedy: "There is \(names); to read dropped entities, use schema: .asRecorded.")
+                remedy: StorageError.existing(names) + " To read dropped entities, use schema: .asRecorded.")
         case .asRecorded:
             throw StorageError(
-                .notFound, "There was no entity \"\(name)\" at position \(position).", remedy: "There was \(names).")
+                .notFound, "There was no entity \"\(name)\" at position \(position).",
+                remedy: names.isEmpty ? "There were none." : "Read one of these: \(names.joined(separator: ", ")).")
         }
     }
 }

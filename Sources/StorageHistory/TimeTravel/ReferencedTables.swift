@@ -39,6 +39,7 @@ package struct ReferencedTables {
             opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
             orFailWith: "no memory for a database")
         defer { database.close() }
+        try DatabaseFile.registerTextDefinitions(on: database)
         for table in tables {
             let columns = table.columns.map(quoted).joined(separator: ", ")
             try PreparedStatement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
