@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import GRDB
 internal import StorageCore
 package import StorageLog
 
@@ -30,10 +31,9 @@ package struct AdoptionInspection {
                     .conflict, "\"\(name)\" has a history already.",
                     remedy: "Name other tables, or none for all the rest.")
             }
-            let others = found.map(\.name).joined(separator: ", ")
             throw StorageError(
                 .notFound, "There is no table \"\(name)\".",
-                remedy: others.isEmpty ? "There is none without a history." : "There is \(others).")
+                remedy: StorageError.existing(found.map(\.name), none: "There is none without a history."))
         }
         let dependents = try ColumnDependents(database)
         let wanted = Set(names.map(\.folded))
@@ -101,12 +101,19 @@ extension AdoptionInspection {
                     "The file's application_id \(identity.integer(0)) is replaced by StorageKit's.")
             }
         }
-        try checkForeignKeys()
+        do {
+            try checkForeignKeys(by: "PRAGMA foreign_key_check")
+        } catch let error as StorageError where error.missingDefinition != nil {
+            // A table whose foreign keys can't be checked isn't adopted.
+            for table in try tables() where try missingDefinition(of: table.name, []) == nil {
+                try checkForeignKeys(by: "PRAGMA foreign_key_check(\(quoted(table.name)))")
+            }
+        }
     }
 
-    private func checkForeignKeys() throws {
+    private func checkForeignKeys(by pragma: String) throws {
         do {
-            let broken = try PreparedStatement(database, "PRAGMA foreign_key_check")
+            let broken = try PreparedStatement(database, pragma)
             guard try broken.step() else { return }
             throw StorageError(
                 .conflict,
@@ -137,6 +144,7 @@ extension AdoptionInspection {
         table.key = columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
         table.obstacle = try Self.columnObstacle(found.name, columns) ?? missingParent(of: found.name)
         table.obstacle = table.obstacle ?? dependents.obstacle(to: found.name)
+        if table.obstacle == nil { table.obstacle = try missingDefinition(of: found.name, columns) }
         guard table.obstacle == nil else { return table }
         (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
         return table
@@ -195,6 +203,56 @@ extension AdoptionInspection {
         return .init(
             reason: "its foreign key refers to \"\(select.string(0))\", and there is no such table",
             remedy: "Create that table, or recreate this one without the key: no row of it can be changed as it is.")
+    }
+
+    /// What the table uses and this process lacks: then SQLite refuses the table's changes, its check, and a new table like it.
+    private func missingDefinition(of table: String, _ columns: [Column]) throws -> AdoptionPlan.Obstacle? {
+        guard let missing = try missingInCheck(of: table) ?? missingInUse(of: table, columns) else { return nil }
+        return .init(
+            reason: "it uses \(missing), which isn't registered in this process",
+            remedy:
+                "Recreate it without, or let the program that registers \(missing) adopt it, by schema.adopt(\"\(table)\")."
+        )
+    }
+
+    /// SQLite leaves `CHECK` out of the tables of a connection that only reads, so the table is created in memory there.
+    private func missingInCheck(of table: String) throws -> String? {
+        guard sqlite3_db_readonly(database.handle, "main") == 1 else { return nil }
+        let select = try PreparedStatement(
+            database,
+            "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'")
+        select.bind(text: table, at: 1)
+        guard try select.step() else { return nil }
+        let statement = try SchemaStatement(select.string(0), type: "table", named: table)
+        do {
+            // It has the collations and functions that GRDB registers on each connection.
+            try DatabaseQueue().inDatabase { try statement.run(on: $0.connection) }
+            return nil
+        } catch let error as StorageError where !error.isOfTheMachine {
+            return error.missingDefinition
+        }
+    }
+
+    /// SQLite says what it lacks when it compiles a statement that needs it; the statements aren't run. The first three need the
+    /// table's constraints, indexes and collations, the last one its defaults. Triggers aren't compiled with it: they aren't needed
+    /// to rebuild the table.
+    private func missingInUse(of table: String, _ columns: [Column]) throws -> String? {
+        let name = quoted(table)
+        let sorted = columns.map { quoted($0.name) }.joined(separator: ", ")
+        let statements = [
+            "PRAGMA integrity_check(\(name))", "PRAGMA foreign_key_check(\(name))",
+            columns.isEmpty ? nil : "SELECT 1 FROM \(name) ORDER BY \(sorted)", "INSERT INTO \(name) DEFAULT VALUES",
+        ]
+        database.setTriggersEnabled(false)
+        defer { database.setTriggersEnabled(true) }
+        for sql in statements.compactMap({ $0 }) {
+            do {
+                _ = try PreparedStatement(database, sql)
+            } catch let error as StorageError where !error.isOfTheMachine {
+                if let missing = error.missingDefinition { return missing }
+            }
+        }
+        return nil
     }
 
     /// SQLite's names of the rowid, each as long as no column has it.

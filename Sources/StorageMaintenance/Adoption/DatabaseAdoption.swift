@@ -14,17 +14,11 @@ package struct DatabaseAdoption: Sendable {
     package let tables: [String]
     package let metadata: CommitMetadata
 
+    private let limits: AdoptionLimits
     private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
 
-    /// The rows and bytes after which a commit ends: pending events are held in memory. A smaller database is one
-    /// commit.
-    private static let commitRows = 65_536
-    /// Rows that are recorded between two looks at the size of the commit.
-    private static let baselineRows = 1_024
-    private static let commitBytes = 32 << 20
-
     package init(
-        _ source: String, tables: [String], metadata: CommitMetadata,
+        _ source: String, tables: [String], metadata: CommitMetadata, limits: AdoptionLimits = AdoptionLimits(),
         progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
     ) {
         self.source = source
@@ -34,6 +28,7 @@ package struct DatabaseAdoption: Sendable {
         metadata.reason = metadata.reason ?? "adopted \(name)"
         metadata.attributes[UndoStack.adopts] = name
         self.metadata = metadata
+        self.limits = limits
         self.progress = progress
     }
 
@@ -213,11 +208,29 @@ extension DatabaseAdoption {
         }
     }
 
+    /// A table whose rows aren't all recorded yet.
+    private struct Remaining {
+        let entity: CatalogEntity
+        /// Whether its rows can refer to one another, or to rows of another table whose rows can refer to them.
+        let isCyclic: Bool
+        /// Whether it is the first of these tables.
+        let isFirst: Bool
+    }
+
+    /// The tables, the first one last.
+    private func remaining(_ entities: [CatalogEntity], _ database: Connection) throws -> [Remaining] {
+        try AdoptionOrder(entities.map(\.stored), database).groups.flatMap { group in
+            group.tables.enumerated().map { index, table in
+                Remaining(entity: entities[table], isCyclic: group.isCyclic, isFirst: index == 0)
+            }
+        }.reversed()
+    }
+
     /// Records every row in the log. Many rows take several commits; the file isn't in use yet, so the states between
-    /// them are never visible.
+    /// them are never visible to others, only in the history.
     private func begin(_ plan: AdoptionPlan, on writer: LogWriter, _ db: GRDB.Database) throws -> AdoptionPlan {
         var plan = plan
-        var rest: [CatalogEntity] = []
+        var rest: [Remaining] = []
         var isDeclared = false
         var rowid: Int64?
         repeat {
@@ -225,7 +238,8 @@ extension DatabaseAdoption {
                 _ = try writer.commit(metadata) {
                     if !isDeclared {
                         let before = try SchemaUses(writer.database)
-                        rest = try plan.adopted.map { try writer.declareAdopted($0.name) }.reversed()
+                        let entities = try plan.adopted.map { try writer.declareAdopted($0.name) }
+                        rest = try remaining(entities, writer.database)
                         let after = try SchemaUses(writer.database)
                         try after.check(against: before)
                         plan.notes += after.widened(since: before).map {
@@ -233,17 +247,36 @@ extension DatabaseAdoption {
                         }
                         isDeclared = true
                     }
-                    while let entity = rest.last, writer.pendingEvents < Self.commitRows,
-                        writer.pendingBytes < Self.commitBytes
-                    {
-                        rowid = try writer.recordBaseline(of: entity, after: rowid, count: Self.baselineRows)
-                        if rowid == nil { rest.removeLast() }
-                    }
+                    try record(&rest, after: &rowid, on: writer)
                 }
             }
             progress("adopt", Int(writer.head.position), Int(plan.rows))
         } while !rest.isEmpty
         return plan
+    }
+
+    /// Records rows in the current commit until it has enough of them, or none are left.
+    private func record(_ rest: inout [Remaining], after rowid: inout Int64?, on writer: LogWriter) throws {
+        var values = 0
+        // Those that the commit had before the current tables whose rows can refer to one another.
+        var earlierValues = 0
+        while let next = rest.last {
+            // A commit doesn't end among such tables, unless they are too large.
+            let canEnd = !next.isCyclic || next.isFirst && rowid == nil
+            if canEnd {
+                guard writer.pendingEvents < limits.rows, values < limits.values, writer.pendingBytes < limits.bytes
+                else { return }
+                earlierValues = values
+            } else {
+                guard values - earlierValues < limits.values, writer.pendingBytes < limits.cyclicBytes else { return }
+            }
+            let before = writer.pendingEvents
+            rowid = try writer.recordBaseline(
+                of: next.entity, after: rowid, count: limits.rowsOfStep,
+                bytes: next.isCyclic ? limits.cyclicBytes : limits.bytes)
+            values += (writer.pendingEvents - before) * next.entity.columns.count
+            if rowid == nil { rest.removeLast() }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ struct DoubleQuotedTexts {
             orFailWith: "A database in memory can't be opened")
         let memory = memory
         defer { memory.close() }
+        try DatabaseFile.registerTextDefinitions(on: memory)
         for object in objects where object.type == "table" || object.type == "index" {
             check(object) { try object.statement.run(on: memory) }
         }

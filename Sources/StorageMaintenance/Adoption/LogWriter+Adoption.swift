@@ -6,7 +6,8 @@ extension LogWriter {
     /// Begins the history of a table created with SQL, with all its rows in the current commit. Does nothing if the
     /// table has a history already, or had one before it was renamed or dropped: a program's declaration names it still.
     ///
-    /// - Throws: `not-found` if there is no such table, `schema-mismatch` if it can't have a history.
+    /// - Throws: `not-found` if there is no such table, `schema-mismatch` if it can't have a history, `limit-exceeded` if its rows are too
+    ///   many or too large for one commit.
     package func adopt(_ table: String) throws {
         guard catalog.entity(stored: table) == nil else { return }
         if try !hasTable(table), try hasHadEntity(stored: table) { return }
@@ -15,9 +16,18 @@ extension LogWriter {
         let before = try SchemaUses(database)
         let entities = try plan.adopted.map { try declareAdopted($0.name) }
         try SchemaUses(database).check(against: before)
+        // If a change before these rows has failed, its error isn't theirs.
+        try checkCapture()
         for entity in entities {
             var rowid: Int64?
-            repeat { rowid = try recordBaseline(of: entity, after: rowid, count: 1_024) } while rowid != nil
+            repeat {
+                rowid = try recordBaseline(of: entity, after: rowid, count: 1_024)
+                do {
+                    try checkCapture()
+                } catch let error as StorageError where error.code == .limitExceeded {
+                    throw StorageError.largerThanCommit(entity.name, error)
+                }
+            } while rowid != nil
         }
     }
 
@@ -47,6 +57,15 @@ extension LogWriter {
 }
 
 extension StorageError {
+    fileprivate static func largerThanCommit(_ table: String, _ cause: StorageError) -> StorageError {
+        StorageError(
+            .limitExceeded,
+            "\"\(table)\" can't get a history here: in a store, all rows of the tables that are adopted together are recorded by one commit. \(cause.message)",
+            remedy:
+                "If other tables are adopted with it, adopt one at a time: storagekit adopt STORE TABLE --in-place. Or adopt the plain database before it becomes a store, which takes several commits: storagekit adopt DATABASE -s NEW. Or copy the rows, in several commits, to a table that has a history.",
+            cause: cause)
+    }
+
     static func notAdopted(_ table: AdoptionPlan.Table) -> StorageError {
         StorageError(
             .schemaMismatch, "\"\(table.name)\" can't have a history: \(table.obstacle?.reason ?? "").",

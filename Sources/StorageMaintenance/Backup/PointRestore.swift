@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
+internal import StorageHistory
 package import StorageLog
 internal import StorageProjections
 
@@ -114,7 +115,7 @@ package struct PointRestore: Sendable {
         StorageError(
             .corrupt, problem,
             remedy:
-                "Keep this file: its tables may have rows that the log has lost. Restore another backup, or what this log still has: storagekit restore \(source) --to @\(position) -o NEW"
+                "Keep this file: its tables may have rows that the log has lost. Restore another backup, or what this log still has: storagekit restore \(source.quotedAsShellWord) --to @\(position) -o NEW"
         )
     }
 
@@ -169,13 +170,46 @@ package struct PointRestore: Sendable {
         do {
             var outcome = try make(position, at: placement.partial)
             outcome.recorded = try await Self.record(operation, in: placement.partial)
-            try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) }
+            let finding = try StoreBackup.firstFinding(in: placement.partial) { progress("verify", $0, $1) }
+            if let finding { throw try refusal(of: finding, outcome) }
             try placement.place()
             return outcome
         } catch {
             placement.discard()
             throw error
         }
+    }
+
+    /// The reason why a new store isn't sound: either the source is damaged, or no store can hold the state at the point.
+    private func refusal(of finding: VerifyReport.Finding, _ outcome: Outcome) throws -> StorageError {
+        try withSource { database, _ in
+            let isOfThePoint =
+                try finding.message == VerifyReport.Finding.invalidReference && outcome.leftCommits > 0
+                && !ForeignKeyCheck(database).broken.contains { $0.table == finding.table }
+            guard isOfThePoint else {
+                return StorageError(
+                    .corrupt, "The restored store isn't sound: \(finding)",
+                    remedy: "The backup is damaged. Type: storagekit verify -s \(source.quotedAsShellWord)")
+            }
+            return try refusal(
+                outcome, because: "rows of \"\(finding.table ?? "")\" would refer to rows that came later", database)
+        }
+    }
+
+    /// An error for a point whose state a store can't hold.
+    private func refusal(_ outcome: Outcome, because reason: String, _ source: Connection) throws -> StorageError {
+        let index = try LogIndex(LogReader(source))
+        func isAdoption(_ number: Int64) throws -> Bool {
+            try index.commit(number)?.info.metadata.attributes[UndoStack.adopts] != nil
+        }
+        var end = outcome.head.commit
+        while try isAdoption(end + 1) { end += 1 }
+        let path = self.source.quotedAsShellWord
+        return StorageError(
+            .conflict, "The state at @\(outcome.head.position) can't be restored: \(reason).",
+            remedy: end > outcome.head.commit
+                ? "Choose a later point, perhaps the end of the adoption: storagekit restore \(path) --to t:\(end) -o NEW"
+                : "Choose a later point. The commits: storagekit log -s \(path)")
     }
 
     private func make(_ position: Int64, at path: String) throws -> Outcome {
@@ -188,9 +222,24 @@ package struct PointRestore: Sendable {
         }
         return try DatabaseFile(path, .making).with { database in
             var outcome = try plan(position, database)
+            let known = try MissingParent.all(in: database)
             let truncation = StoreTruncation(database, to: outcome.head.position) { progress("rebuild", $0, $1) }
             outcome.rows = try truncation.run()
             outcome.loss = loss
+            let dropped = try Catalog.load(database).entities.filter(\.isDropped).map(\.stored.folded)
+            let missing = try MissingParent.all(in: database).subtracting(known).filter {
+                // Then it is the state of the point.
+                !dropped.contains($0.parent.folded)
+            }
+            if let missing = missing.min(by: { ($0.table, $0.parent) < ($1.table, $1.parent) }) {
+                throw try withSource { source, _ in
+                    try refusal(
+                        outcome,
+                        because:
+                            "\"\(missing.table)\" would refer to the table \"\(missing.parent)\", which isn't recorded at that point",
+                        source)
+                }
+            }
             return outcome
         }
     }

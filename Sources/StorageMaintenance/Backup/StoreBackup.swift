@@ -87,10 +87,17 @@ extension StoreBackup {
             "The store itself is damaged. Type: storagekit verify. A copy of it as it is: --no-verify.",
         progress: @escaping (Int, Int) -> Void
     ) throws {
+        guard let finding = try firstFinding(in: path, progress: progress) else { return }
+        throw StorageError(.corrupt, "The \(name) isn't sound: \(finding)", remedy: remedy)
+    }
+
+    /// Checks a store that no process writes to.
+    ///
+    /// - Returns: The first difference; nil if it is sound.
+    static func firstFinding(in path: String, progress: @escaping (Int, Int) -> Void) throws -> VerifyReport.Finding? {
         try DatabaseFile(path, .unchanging).with { connection in
             var verifier = Verifier(connection) { progress(Int($0), Int($1)) }
-            guard let finding = try verifier.run().findings.first else { return }
-            throw StorageError(.corrupt, "The \(name) isn't sound: \(finding)", remedy: remedy)
+            return try verifier.run().findings.first
         }
     }
 

@@ -139,7 +139,7 @@ package struct Rebuild: Sendable {
         if let entity = catalog.live.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return entity }
         throw StorageError(
             .notFound, "There is no entity \"\(name)\" to rebuild.",
-            remedy: "There is \(catalog.live.map(\.name).joined(separator: ", ")).")
+            remedy: StorageError.existing(catalog.live.map(\.name)))
     }
 
     /// Fills the shadows window by window of the log: while the writer applies one, the next is read.

@@ -59,6 +59,8 @@ extension RebuildWriter {
         let isLast = try ShadowTable.load(writer.database).isEmpty
         let condition = isLast ? "" : " WHERE entity NOT IN (SELECT entity FROM storage_shadow)"
         try writer.statement("DELETE FROM storage_shadow_tombstone\(condition)").execute()
+        // The former tables may have had columns of another program, which hid names that are free now.
+        try writer.noteHiddenRowidNames()
         return rows
     }
 

@@ -39,6 +39,7 @@ package struct ForeignSchemaChange: Sendable {
         defer { database.close() }
         let name = quoted(entity.stored)
         do {
+            try DatabaseFile.registerTextDefinitions(on: database)
             guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: name) else { return nil }
             try PreparedStatement(database, sql).execute()
             for column in columns {

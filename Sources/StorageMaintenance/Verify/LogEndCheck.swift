@@ -35,7 +35,7 @@ package enum LogEndCheck {
     /// The row with the largest rowid was mostly inserted last, so it shows whether the log has lost its end.
     private static func checkLastRow(of entity: CatalogEntity, head: Int64, _ database: Connection) throws {
         database.forgetCompiledStatements()
-        let rowid = entity.rowidName ?? "rowid"
+        guard let rowid = entity.rowidName else { return }
         let select = try PreparedStatement(
             database, "SELECT _position FROM \(quoted(entity.stored)) ORDER BY \(rowid) DESC LIMIT 1")
         guard try select.step(), select.integer(0) > head, Limits.numbers.contains(select.integer(0)) else { return }

@@ -9,14 +9,18 @@ internal import StorageProjections
 
 extension Verifier {
     mutating func checkFile() throws {
-        let check = try PreparedStatement(database, "PRAGMA integrity_check(20)")
-        while try check.step() {
-            let message = check.string(0)
-            if let error = StorageError.unreadPage(message) { throw error }
-            if message != "ok" { report.add("file", message) }
+        let check = try FileCheck(database, limit: 20)
+        for problem in check.problems { report.add("file", problem) }
+        for part in check.unchecked {
+            report.warn(
+                "file", table: part.table,
+                "its indexes and constraints weren't verified: \(part.missing) isn't registered in this process")
         }
-        let foreign = try PreparedStatement(database, "PRAGMA foreign_key_check")
-        if try foreign.step() { report.add("file", table: foreign.string(0), "a foreign key leads nowhere") }
+        let references = try ForeignKeyCheck(database)
+        for broken in references.broken {
+            report.add("file", table: broken.table, VerifyReport.Finding.invalidReference)
+        }
+        for part in references.unresolved { report.warn("schema", table: part.table, part.reason) }
     }
 
     mutating func checkSchema() throws {

@@ -120,8 +120,14 @@ extension Verifier {
                     // Findings are collected first, because `report` can't be accessed from two closures at once.
                     var found: [(Int64, String)] = []
                     var replaced: [Fold.Replacement] = []
-                    try fold.apply(batch, report: { found.append(($0, $1)) }, replaced: { replaced.append($0) })
+                    var foreign: [Fold.ForeignValue] = []
+                    try fold.apply(
+                        batch, report: { found.append(($0, $1)) }, replaced: { replaced.append($0) },
+                        foreign: { foreign.append($0) })
                     for (position, message) in found { report.add("event", position: position, message) }
+                    for value in foreign {
+                        report.warn(of: value, in: catalog, isSearched: searched.contains(value.entity))
+                    }
                     for row in replaced {
                         if CatalogEntity.isReserved(row.entity) {
                             report.add("event", position: row.position, "inserts a row that already exists")

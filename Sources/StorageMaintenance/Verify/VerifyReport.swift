@@ -16,6 +16,8 @@ public struct VerifyReport: Sendable {
         /// A description of the problem.
         public let message: String
 
+        static let invalidReference = "a foreign key leads nowhere"
+
         public var description: String {
             let location = [position.map { "@\($0)" }, table].compactMap { $0 }.joined(separator: " ")
             return "\(kind)\(location.isEmpty ? "" : " \(location)"): \(message)"
@@ -28,8 +30,9 @@ public struct VerifyReport: Sendable {
     public internal(set) var notVerified: [ClosedRange<Int64>] = []
     /// The differences that were found, up to a limit.
     public internal(set) var findings: [Finding] = []
-    /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows, and rows that another
-    /// program had deleted before they were saved again, up to a limit.
+    /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows, rows that another
+    /// program had changed or deleted before they were saved again, up to a limit, foreign keys that refer to a table or column
+    /// that doesn't exist, and indexes and constraints that use a function or a collation that isn't registered in this process.
     public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false
@@ -54,27 +57,48 @@ public struct VerifyReport: Sendable {
         findings.append(Finding(kind: kind, position: position, table: table, message: message))
     }
 
+    mutating func warn(_ kind: String, table: String? = nil, _ message: String) {
+        warnings.append(Finding(kind: kind, position: nil, table: table, message: message))
+    }
+
     /// Warns of an insert of a row that the log still had.
     ///
     /// - Parameter isSearched: Whether its table has a full-text index: it may still find the words of the deleted row.
     mutating func warn(of row: Fold.Replacement, in catalog: Catalog, isSearched: Bool) {
+        let table = catalog.entity(id: row.entity)?.name
+        let advice = Self.advice(on: "deleted", in: table, isSearched: isSearched)
+        warn(
+            at: row.position, table,
+            "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. \(advice); to refuse such programs: storagekit guard"
+        )
+    }
+
+    /// Warns of a change whose old value the log doesn't have.
+    ///
+    /// - Parameter isSearched: Whether its table has a full-text index: it may still find the words that the log has.
+    mutating func warn(of value: Fold.ForeignValue, in catalog: Catalog, isSearched: Bool) {
+        let table = catalog.entity(id: value.entity)?.name
+        let advice = Self.advice(on: "earlier", in: table, isSearched: isSearched)
+        warn(
+            at: value.position, table,
+            "has an old value of \"\(catalog.column(id: value.column)?.name ?? "")\" that the row didn't have in the log: another program had changed it, without an event. Readings of the past have that value or the one before. \(advice); to refuse such programs: storagekit guard"
+        )
+    }
+
+    private static func advice(on words: String, in table: String?, isSearched: Bool) -> String {
+        guard isSearched else { return "Nothing needs to be done" }
+        return
+            "The full-text index may have kept the \(words) words. To remove them: storagekit rebuild \(table ?? "")"
+    }
+
+    private mutating func warn(at position: Int64, _ table: String?, _ message: String) {
         let rows = warnings.count { $0.kind == "event" }
         guard rows <= Self.findingLimit else { return }
         guard rows < Self.findingLimit else {
-            let message = "and more: other programs had deleted more such rows than are listed"
+            let message = "and more: other programs had changed more such rows than are listed"
             return warnings.append(Finding(kind: "event", position: nil, table: nil, message: message))
         }
-        let table = catalog.entity(id: row.entity)?.name
-        let advice =
-            isSearched
-            ? "The full-text index may have kept the deleted words. To remove them: storagekit rebuild \(table ?? "")"
-            : "Nothing needs to be done"
-        warnings.append(
-            Finding(
-                kind: "event", position: row.position, table: table,
-                message:
-                    "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. \(advice); to refuse such programs: storagekit guard"
-            ))
+        warnings.append(Finding(kind: "event", position: position, table: table, message: message))
     }
 }
 

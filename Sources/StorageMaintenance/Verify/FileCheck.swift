@@ -1,0 +1,81 @@
+internal import Foundation
+package import StorageCore
+package import StorageLog
+
+/// SQLite's own check of the file.
+///
+/// SQLite can't check an index or a constraint that uses a collation or a function of an application that isn't registered in this
+/// process, and then checks nothing at all. So the tables are checked one by one, and what couldn't be checked isn't damage.
+package struct FileCheck {
+    /// A table of which not everything could be checked.
+    package struct Unchecked: Sendable {
+        package let table: String
+        /// What the process lacks, such as `the function initials`.
+        package let missing: String
+    }
+
+    /// SQLite's descriptions of damage.
+    package private(set) var problems: [String] = []
+    package private(set) var unchecked: [Unchecked] = []
+
+    /// - Parameters:
+    ///   - isQuick: Whether to leave out the content of indexes.
+    ///   - limit: The most problems that SQLite lists.
+    /// - Throws: `io-error` or `out-of-memory`; damage is a problem.
+    package init(_ database: Connection, isQuick: Bool = false, limit: Int) throws {
+        let pragma = isQuick ? "quick_check" : "integrity_check"
+        do {
+            problems = try Self.problems(database, "PRAGMA \(pragma)(\(limit))")
+        } catch let error as StorageError where error.missingDefinition != nil {
+            let tables = try PreparedStatement(
+                database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            var names: [String] = []
+            while try tables.step() { names.append(tables.string(0)) }
+            for name in names where problems.count < limit { try check(name, by: pragma, database) }
+        }
+    }
+
+    private mutating func check(_ table: String, by pragma: String, _ database: Connection) throws {
+        // Without the indexes, the rows of most such tables can still be checked.
+        for pragma in pragma == "quick_check" ? [pragma] : [pragma, "quick_check"] {
+            do {
+                problems += try Self.problems(database, "PRAGMA \(pragma)(\(quoted(table)))")
+                return
+            } catch let error as StorageError {
+                guard let missing = error.missingDefinition else { throw error }
+                guard unchecked.last?.table != table else { continue }
+                unchecked.append(Unchecked(table: table, missing: missing))
+            }
+        }
+    }
+
+    private static func problems(_ database: Connection, _ sql: String) throws -> [String] {
+        let check = try PreparedStatement(database, sql)
+        var problems: [String] = []
+        while try check.step() {
+            let message = check.string(0)
+            if let error = StorageError.unreadPage(message) { throw error }
+            if message != "ok" { problems.append(message) }
+        }
+        return problems
+    }
+}
+
+extension StorageError {
+    /// What the schema names and the process lacks, which only SQLite's message says: a collation, a function or a module that an
+    /// application registers; nil for other errors.
+    package var missingDefinition: String? {
+        guard code == .database else { return nil }
+        let messages = [
+            ("no such collation sequence: ", "the collation"), ("unknown function: ", "the function"),
+            ("no such function: ", "the function"), ("no such module: ", "the module"),
+        ]
+        for (words, kind) in messages {
+            guard let match = message.range(of: words, options: .backwards) else { continue }
+            var name = message[match.upperBound...]
+            for end in [".", "()"] where name.hasSuffix(end) { name = name.dropLast(end.count) }
+            return "\(kind) \(name)"
+        }
+        return nil
+    }
+}
