@@ -78,7 +78,8 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// rows at that position can't be read, or if the log doesn't have the position, for example because the store was
     /// restored from a backup. It is also sent if the result depends on what this reader was shown before: for a
     /// full-text search, and for groups that are kept without rows or are in the order in which they appeared. A single
-    /// value, such as a count, is always sent as it is, and so is the result of SQL (`storage.live(tracking:)`).
+    /// value, such as a count, is always sent as it is, and so is the result of SQL (`storage.live(tracking:)`). A reader
+    /// that still has its value receives the steps in these cases too, from `differences(from:)`.
     ///
     /// The first difference costs as much as reading the entity at that position with `asOf`.
     ///

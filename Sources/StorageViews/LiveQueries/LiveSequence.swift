@@ -20,6 +20,22 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(read: begin()) }
 
+    /// Returns the sequence with another first element.
+    ///
+    /// - Parameter convert: Makes the first element of each iterator; nil to leave it out.
+    func convertingFirst(_ convert: @escaping @Sendable (Element) -> Element?) -> LiveSequence {
+        LiveSequence { [begin] in
+            let read = begin()
+            let isFirst = Atomic(true)
+            return { () async throws(StorageError) -> Element? in
+                guard let element = try await read() else { return nil }
+                guard isFirst.exchange(false, ordering: .relaxed) else { return element }
+                if let converted = convert(element) { return converted }
+                return try await read()
+            }
+        }
+    }
+
     /// Reads one element after another.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let read: @Sendable () async throws(StorageError) -> Element?

@@ -106,5 +106,10 @@ extension AggregateGroup {
     }
 }
 
+extension AggregateGroup: Identifiable {
+    /// The value of the column in the group's rows.
+    public var id: Key { key }
+}
+
 extension AggregateGroup: Equatable where Value: Equatable {}
 extension AggregateGroup: Codable where Key: Codable, Value: Codable {}

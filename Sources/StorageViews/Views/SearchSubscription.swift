@@ -194,7 +194,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     private func searchLater(_ text: ExactText, after seconds: TimeInterval) {
         waiting = Task { [weak self] in
-            guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+            guard (try? await Task.sleep(for: .limited(seconds: seconds))) != nil else { return }
             await self?.search(text)
         }
     }

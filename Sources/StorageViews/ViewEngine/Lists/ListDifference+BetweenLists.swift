@@ -26,7 +26,7 @@ extension ListDifference where Item: Equatable {
                 changes.append(.insert(new[index], at: index))
                 continue
             }
-            if old[origin] != new[index] { changes.append(.update(new[index], at: index)) }
+            if !old[origin].isSame(as: new[index]) { changes.append(.update(new[index], at: index)) }
         }
         self.init(position: position, whole: nil, changes: changes)
     }

@@ -11,19 +11,25 @@ extension ListNode {
     func fetchMissing(_ snapshot: Snapshot, emits: Bool = false) throws {
         if let limit, !reachesEnd, start + rows.count < offset + limit {
             guard let last = rows.last else { throw StaleNode() }
-            let count = offset + limit - start - rows.count + spec.margin
-            let found = try neighbours(of: last, backwards: false, count: count, in: snapshot)
+            let missing = offset + limit - start - rows.count
+            let (found, asked) = try withMargin { margin in
+                let asked = missing + margin
+                return (try neighbours(of: last, backwards: false, count: asked, in: snapshot), asked)
+            }
             let before = visible
             rows += found
-            reachesEnd = found.count < count
+            reachesEnd = found.count < asked
             if emits { show(before) }
         }
         returnToLastPage()
         if start > offset {
             // Only SQLite can compare the rows, so those before the run aren't found by the first one.
             guard sorting != nil else { return try reload(snapshot) }
-            let count = min(start, start - offset + spec.margin)
-            let found = try neighbours(of: rows.first, backwards: true, count: count, in: snapshot)
+            guard !rows.isEmpty || reachesEnd else { throw StaleNode() }
+            let (found, count) = try withMargin { margin in
+                let count = min(start, start - offset + margin)
+                return (try neighbours(of: rows.first, backwards: true, count: count, in: snapshot), count)
+            }
             guard found.count == count else { throw StaleNode() }
             let before = visible
             rows.insert(contentsOf: found.reversed(), at: 0)
@@ -41,6 +47,18 @@ extension ListNode {
         offset = max(0, count - 1) / limit * limit
         pending.note()
         show(before)
+    }
+
+    /// Reads rows with a margin; without one if that fails, which may be because of a row that isn't shown.
+    ///
+    /// - Parameter read: Reads the rows that are shown, and as many beside them as the margin has.
+    func withMargin<Result>(_ read: (_ margin: Int) throws -> Result) throws -> Result {
+        do {
+            return try read(spec.margin)
+        } catch {
+            guard spec.margin > 0, limit != nil || offset > 0 else { throw error }
+            return try read(0)
+        }
     }
 
     private func neighbours(
@@ -79,7 +97,8 @@ extension ListNode {
             try fetchMissing(snapshot)
             trim()
             enqueueWhole()
-        } catch is StaleNode {
+        } catch {
+            // Whatever the error: a row between the old window and the new one may be what can't be read.
             try reload(snapshot)
         }
     }

@@ -7,7 +7,8 @@ package import StorageRouting
 ///
 /// It holds a contiguous run of rows that covers the window and a margin on either side, and knows how many rows
 /// precede the run. A change inside the run is applied to it, one before it moves the run by one, and one behind it has
-/// no effect. Rows are read only when a margin is used up: those next to the last one, in the list's order.
+/// no effect. Rows are read only when a margin is used up: those next to the last one, in the list's order. Where a row
+/// of a margin can't be read, there is no margin: only the rows that are shown must be readable.
 package final class ListNode<Item: Sendable>: WindowNode {
     struct Entry {
         let sort: [UInt8]
@@ -62,16 +63,18 @@ package final class ListNode<Item: Sendable>: WindowNode {
 
 extension ListNode {
     package func reload(_ snapshot: Snapshot) throws {
-        let lower = max(0, offset - spec.margin)
-        // One at least, to see whether there is anything.
-        let asked = limit.map { max(1, offset - lower + $0 + spec.margin) }
-        let query = try query(offset: lower, limit: asked)
-        rows = try read(query.select(limit: asked), snapshot)
+        let (found, lower, asked) = try withMargin { margin in
+            let lower = max(0, offset - margin)
+            let asked = limit.map { offset - lower + $0 + margin }
+            return (try read(query(offset: lower, limit: asked).select(limit: asked), snapshot), lower, asked)
+        }
+        rows = found
         reachesEnd = asked.map { rows.count < $0 } ?? true
-        let needsTotal = rows.isEmpty && lower > 0
+        // Without any asked for, it isn't known whether there are rows there.
+        let needsTotal = rows.isEmpty && reachesEnd && lower > 0
         let counted =
             spec.counts && !reachesEnd || needsTotal
-            ? try snapshot.integer(self.query(offset: 0, limit: nil).aggregate("count(*)")) : nil
+            ? try snapshot.integer(query(offset: 0, limit: nil).aggregate("count(*)")) : nil
         start = needsTotal ? counted ?? 0 : lower
         total = spec.counts ? counted ?? start + rows.count : nil
         isLive = sorting != nil
@@ -147,6 +150,7 @@ extension ListNode {
             remove(at: index)
             if rows.isEmpty, !reachesEnd { throw StaleNode() }
         } else if index == 0, start > 0 {
+            guard !rows.isEmpty || reachesEnd else { throw StaleNode() }
             shift(by: -1)
         } else if index < rows.count || reachesEnd {
             throw StaleNode()

@@ -7,7 +7,7 @@ package struct ListSpec<Item: Sendable>: Sendable {
     package var request: RowRequest
     /// Whether all rows are counted.
     package var counts: Bool
-    /// The number of rows kept ready on either side of the window.
+    /// The number of rows kept ready on either side of the window, if all of them can be read.
     package var margin: Int
     /// Whether the window stays at its first row when rows come and go before it; otherwise it stays at its number.
     package var isAnchored: Bool

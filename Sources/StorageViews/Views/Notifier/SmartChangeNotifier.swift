@@ -30,7 +30,7 @@ public struct SmartChangeNotifier: Sendable {
     /// - Parameters:
     ///   - tableName: The entity's name.
     ///   - limit: The maximum number of events that are kept for a reader, and of events reported row by row for one
-    ///     commit; at least 2.
+    ///     commit; a number below 2 counts as 2.
     /// - Throws: `not-found` for an unknown entity, `invalid-name` for an unknown column, `invalid-argument` for a
     ///   table whose primary key isn't one column, and for a filter by a query of another entity.
     public func events(
@@ -42,7 +42,7 @@ public struct SmartChangeNotifier: Sendable {
     /// The changes of an entity's rows that are committed after this call.
     ///
     /// - Parameter limit: The maximum number of events that are kept for a reader, and of events reported row by row
-    ///   for one commit; at least 2.
+    ///   for one commit; a number below 2 counts as 2.
     /// - Throws: `invalid-name` for an unknown column, `invalid-argument` for a filter by a query of another entity.
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000

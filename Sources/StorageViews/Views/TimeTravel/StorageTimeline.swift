@@ -104,10 +104,10 @@ public actor StorageTimeline {
                 continue
             }
             switch pace {
-            case .commitsPerSecond(let rate): try await Task.sleep(for: .seconds(1 / max(rate, 0.001)))
+            case .commitsPerSecond(let rate): try await Task.sleep(for: .limited(seconds: 1 / max(rate, 0.001)))
             case .time(let factor):
                 let seconds = Double(next.info.time - (last ?? next.info.time)) / 1_000_000 / max(factor, 0.001)
-                try await Task.sleep(for: .seconds(min(1, seconds)))
+                try await Task.sleep(for: .limited(seconds: min(1, seconds)))
             }
             guard try await change(from: moment, { try $0.move(to: next.end) }) else {
                 last = nil
