@@ -119,6 +119,28 @@ final class TestClock: StorageClock {
         return (try StorageKit.inMemory(config: config) { $0.addKVCache() }, config)
     }
 
+    @Test("Keys on disk differ behind a NUL character too")
+    func diskCacheKeysWithNUL() async throws {
+        let clock = TestClock()
+        let (context, config) = try disk(quota: 8, clock)
+        let cache = DiskCache<Int>(db: context.storage.dbActor, config: config)
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "a\0b")
+        await cache.set(3, for: "a\0c")
+        #expect(await cache.get("a") == 1)
+        #expect(await cache.get("a\0b") == 2)
+        await cache.remove("a\0b")
+        #expect(await cache.get("a\0b") == nil)
+        #expect(await cache.get("a\0c") == 3)
+        // The quota removes such keys as well.
+        clock.advance(1)
+        await cache.set(123_456, for: "b")
+        clock.advance(1)
+        await cache.set(12_345_678, for: "d")
+        #expect(await cache.get("a\0c") == nil)
+        #expect(await cache.get("d") == 12_345_678)
+    }
+
     @Test("Values on disk are returned until they expire")
     func diskCacheExpiry() async throws {
         let clock = TestClock()

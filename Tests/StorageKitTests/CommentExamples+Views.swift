@@ -162,4 +162,14 @@ import StorageViews
         // Later, also in another process that knows both:
         for try await difference in live.differences(since: position) { difference.apply(to: &users) }
     }
+
+    static func returningReader(
+        _ storage: Storage, _ notes: [SearchResult<CommentExamples.Note>]
+    ) async throws {
+        typealias Note = CommentExamples.Note
+        var found = notes
+        for try await difference in storage.query(Note.self).liveSearch("swift").differences(from: found) {
+            difference.apply(to: &found)
+        }
+    }
 }

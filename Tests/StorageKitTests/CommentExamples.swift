@@ -88,7 +88,7 @@ enum CommentExamples {
     }
 
     @StorageEntity
-    struct Note {
+    struct Note: Identifiable, Equatable {
         var id: Int
         var text: String
     }
@@ -382,12 +382,12 @@ enum CommentExamples {
     static func signals(_ storage: Storage) {
         do {
             let observation = storage.observeCommits(longerThan: .milliseconds(100)) { commit in
-                print("slow commit: \(commit.duration), \(commit.reason)", commit.metadata.correlation ?? "")
+                print("slow commit: \(commit.duration), \(commit.reason.rawValue)", commit.metadata.correlation ?? "")
             }
             print(observation)
         }
         let observation = storage.observeReads(longerThan: .milliseconds(100)) { read in
-            print("slow read: \(read.duration), \(read.reason)", read.statement ?? "")
+            print("slow read: \(read.duration), \(read.reason.rawValue)", read.statement ?? "")
         }
         print(observation)
     }

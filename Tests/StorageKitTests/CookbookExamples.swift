@@ -55,12 +55,13 @@ enum CookbookExample {
         #expect(try await reader.count(Invoice.self) == 5)
         try await reader.close()
         try await migrate(url)
+        try await totals()
         try await tests()
     }
 
     private static func undo(_ storage: Storage) async throws {
         let user = "anna"
-        let last = try? await storage.undo(of: user, isDryRun: true)
+        let last = try? await storage.undo(of: user, onConflict: .skip, isDryRun: true)
         if let commit = last?.revertedCommit {
             let summary = try await storage.log.commit(at: .commit(commit))
             print("Undo", summary.metadata.reason ?? "last change")
@@ -69,6 +70,10 @@ enum CookbookExample {
         #expect(try await storage.count(Invoice.self) == 2)
         try await storage.redo(of: user, reason: "redo button")
         #expect(try await storage.count(Invoice.self) == 3)
+        // A later change doesn't disable the menu item.
+        try await storage.save(Invoice(id: 3, customer: "Kafka", cents: 301))
+        let kept = try await storage.undo(of: user, onConflict: .skip, isDryRun: true)
+        #expect(kept.revertedCommit != nil && !kept.outcome.conflicts.isEmpty)
         try await storage.delete(Invoice.self, id: 2)
         let versions = try await storage.history(Invoice.self, id: 2)
         if let deleted = versions.last, deleted.operation == .delete {
@@ -156,7 +161,7 @@ enum CookbookExample {
         try await storage.save(Invoice(id: 1, customer: "Kafka & Sons", cents: 0))
         let number = bad.commit ?? 0
         let plan = try await storage.revert(number, onConflict: .skip, isDryRun: true)
-        print(plan.plan.count, "rows,", plan.outcome.conflicts.count, "conflicts")
+        print(plan.outcome.count, "rows,", plan.outcome.conflicts.count, "conflicts")
         try await storage.revert(number, onConflict: .skip, actor: "anna", reason: "import was wrong")
         #expect(try await storage.get(Invoice.self, id: 4)?.cents == 950)
         let verification = try await storage.verify()
@@ -192,6 +197,29 @@ enum CookbookExample {
         let storage = try StorageKit.start(at: url, declare).facade
         #expect(try await storage.query(Bill.self).where { $0.isPaid == true }.count() == 2)
         try await storage.close()
+    }
+
+    private static func totals() async throws {
+        let totals = try SQLProjection(
+            name: "cents_by_customer",
+            sql: """
+                CREATE TABLE cents_by_customer(customer TEXT PRIMARY KEY, cents INTEGER NOT NULL);
+                -- on insert, update of invoices
+                INSERT INTO cents_by_customer VALUES (:new_customer, :new_cents)
+                  ON CONFLICT DO UPDATE SET cents = cents + excluded.cents;
+                -- on update, delete of invoices
+                UPDATE cents_by_customer SET cents = cents - :old_cents WHERE customer = :old_customer;
+                """)
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(InvoiceRecord.self)
+            schema.addProjection(totals, mode: .inline)
+        }
+        try await store.storage.save(Invoice(id: 1, customer: "Kafka", cents: 100))
+        try await store.storage.save(Invoice(id: 1, customer: "Brod", cents: 40))
+        let cents = try await store.storage.read { db in
+            try Int.fetchAll(db, sql: "SELECT cents FROM cents_by_customer ORDER BY customer")
+        }
+        #expect(cents == [40, 0])
     }
 
     private typealias Order = ProjectionExample.Order

@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("aging.sqlite")
         var acknowledged: [(rows: Int, name: String)] = []
-        let rounds = max(3, Int(12 * testScale))
+        let rounds = max(3, Int(8 * testScale))
         // One store ages through all rounds.
         for round in 0..<rounds {
             let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
@@ -90,7 +90,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("\(mode).sqlite")
         var wasBehind = 0
-        let rounds = max(4, Int(12 * testScale))
+        let rounds = max(4, Int(8 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught while it was behind.
             if round >= rounds, wasBehind > 0 || mode == "remaking" { break }
@@ -128,7 +128,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("refreshing.sqlite")
         var (killedMerges, lostMerges) = (0, 0)
-        let rounds = max(4, Int(12 * testScale))
+        let rounds = max(4, Int(8 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until a merge was caught half-way.
             if round >= rounds, lostMerges > 0 { break }

@@ -123,7 +123,7 @@ enum TourExample {
             print(cell.field.column, cell.commit.metadata.actor ?? "-", cell.commit.metadata.reason ?? "")
         }
         let plan = try await storage.revert(receipt.commit ?? 0, onConflict: .skip, isDryRun: true)
-        print(plan.plan.count, plan.outcome.conflicts)
+        print(plan.outcome.count, plan.outcome.conflicts)
         let page = try await storage.changes(since: .position(0), limit: 100)
         _ = try await storage.query(Essay.self).updateAll { $0.title.set(to: "u") }
         for try await change in storage.changes(since: page.next, matching: LogQuery(tables: ["essays"])) {
@@ -248,7 +248,7 @@ enum ProjectionExample {
 }
 
 @StorageEntity
-struct Chore: Codable {
+struct Chore: Codable, Identifiable, Equatable {
     var id: Int
     var title: String
     var isDone: Bool
@@ -305,8 +305,13 @@ struct Chore: Codable {
             difference.apply(to: &rows)
             break
         }
+        try await storage.save(Chore(id: 5, title: "wind it up", isDone: false))
+        for try await difference in open.differences(from: rows) {
+            difference.apply(to: &rows)
+            break
+        }
         #expect(results.count == 5)
-        #expect(rows.map(\.title).last == "wash it")
+        #expect(rows.map(\.title).suffix(2) == ["wash it", "wind it up"])
         try await optimistic(storage, open)
     }
 

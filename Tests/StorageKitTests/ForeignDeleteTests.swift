@@ -51,6 +51,26 @@ import Testing
         #expect(backup.isVerified)
     }
 
+    @Test("A value that another program has changed is verified with a warning, and backed up")
+    func changedValue() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.save((1...3).map { Note(id: $0, text: "note \($0)") })
+        let foreign = try store.otherProgram()
+        try await foreign.write { try $0.execute(sql: "UPDATE notes SET text = 'foreign' WHERE id < 3") }
+        try foreign.close()
+        // Until it is written to, the table differs from the log.
+        #expect(try await !store.storage.verify().isSound)
+        try await store.storage.save(Note(id: 1, text: "changed"))
+        try await store.storage.delete(Note.self, id: 2)
+        let report = try await store.storage.verify()
+        #expect(report.findings == [])
+        #expect(report.warnings.map(\.position) == [store.storage.head - 1, store.storage.head])
+        #expect(report.warnings.allSatisfy { $0.table == "notes" && $0.message.contains("\"text\"") })
+        let folder = try TemporaryFolder()
+        let backup = try await store.storage.backup(to: URL(fileURLWithPath: folder.path("backup.sqlite")))
+        #expect(backup.isVerified)
+    }
+
     @Test("It is rebuilt, read as of any point, and opened again")
     func everyReading() async throws {
         let (store, before) = try await makeStore { storage in

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import StorageCore
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -13,6 +14,21 @@ struct Article: Equatable {
     var title: String
     var content: String
     var views: Int = 0
+}
+
+/// Counts events in savepoints of its own.
+private struct SavepointProjection: Projection {
+    let name = "savepoints"
+    let version = 1
+
+    func prepare(_ db: Database) throws { try db.execute(sql: "CREATE TABLE savepoints(events INTEGER)") }
+
+    func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+        try db.inSavepoint {
+            try db.execute(sql: "INSERT INTO savepoints VALUES (?)", arguments: [batch.events.count])
+            return .commit
+        }
+    }
 }
 
 /// A full-text index is what the rows are, after every commit, whatever made the change.
@@ -34,6 +50,40 @@ struct Article: Equatable {
 
     private func ids(_ storage: Storage, _ query: String, syntax: SearchSyntax = .simple) async throws -> [String] {
         try await storage.search(Article.self, query: query, syntax: syntax).map(\.entity.id).sorted()
+    }
+
+    /// The catalog doesn't know a column that another program has added while the store was closed.
+    @Test("An added column named as the rowid isn't the rowid", arguments: ["rowid", "_ROWID_", "oid"])
+    func addedColumnIsNoRowid(name: String) async throws {
+        let store = try TemporaryStore {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+        }
+        let receipt = try await store.storage.save(Self.articles)
+        try await store.storage.save(Article(id: "e", title: "Later", content: "Removed."))
+        try await store.storage.close()
+        let other = try store.otherProgram()
+        try await other.write { db in
+            let rowids = try Int.fetchAll(db, sql: "SELECT rowid FROM articles ORDER BY id DESC")
+            try db.execute(sql: "ALTER TABLE articles ADD COLUMN \(name) INTEGER")
+            for (id, rowid) in zip(["a", "b", "c", "d", "e"], rowids) {
+                try db.execute(sql: "UPDATE articles SET \(name) = ? WHERE id = ?", arguments: [rowid, id])
+            }
+        }
+        try other.close()
+        try await store.reopen()
+        #expect(try await ids(store.storage, "kotlin") == ["b"])
+        #expect(try await store.storage.verify().findings.map(\.kind) == ["schema"])
+        try await store.storage.save(Article(id: "b", title: "Java", content: "Threads."))
+        #expect(try await ids(store.storage, "java") == ["b"])
+        #expect(try await ids(store.storage, "kotlin") == [])
+        try await store.storage.restore(Article.self, to: .position(receipt.position))
+        #expect(try await store.storage.all(Article.self).map(\.id).sorted() == ["a", "b", "c", "d"])
+        #expect(try await ids(store.storage, "kotlin") == ["b"])
+        #expect(try await store.storage.verify().findings.map(\.kind) == ["schema"])
+        try await store.storage.rebuild()
+        #expect(try await ids(store.storage, "kotlin") == ["b"])
+        try await expectSound(store.storage, "rebuilt")
     }
 
     @Test("Words, phrases, prefixes and operators find rows")
@@ -65,6 +115,9 @@ struct Article: Equatable {
             "title : swift",
             "^swift", "swift -kotlin", "NEAR(swift kotlin)", "*", "a* *", "'; DROP TABLE articles; --", "x\0y",
             String(repeating: "(", count: 5_000), String(repeating: "swift ", count: 2_000),
+            "swift" + (0..<500).map { " NOT w\($0)" }.joined(),
+            String(repeating: "swift async NOT (b OR c NOT (", count: 32) + "a" + String(repeating: "))", count: 32),
+            String(repeating: "(a ", count: 500) + String(repeating: ")", count: 500),
         ]
         for _ in 0..<300 {
             queries.append(
@@ -74,6 +127,24 @@ struct Article: Equatable {
         #expect(try await ids(storage, "swift AND") == ["a", "b"])
         #expect(try await ids(storage, "objective & selectors") == ["c"])
         #expect(try await storage.count(Article.self) == 4)
+    }
+
+    @Test("Many exclusions and repeated words are one condition")
+    func longText() async throws {
+        let storage = try open()
+        try await storage.save(Self.articles)
+        let exclusions = (0..<500).map { " NOT w\($0)" }.joined()
+        #expect(try await ids(storage, "swift" + exclusions) == ["a", "b", "d"])
+        #expect(try await ids(storage, "swift" + exclusions + " NOT kotlin") == ["a", "d"])
+        let repeated = String(repeating: "swift ", count: 4_000)
+        #expect(SearchTextParser.expression(repeated)?.text == "\"swift\"")
+        let ranks = try await storage.search(Article.self, query: "swift").map(\.rank)
+        #expect(try await storage.search(Article.self, query: "swift swift").map(\.rank) == ranks)
+        #expect(SearchTextParser.expression("NOT NOT swift swift")?.text == "\"NOT\" AND \"swift\"")
+        #expect(SearchTextParser.expression("a a* \"a a\" b a")?.text == "\"a\" AND \"a\" * AND \"a a\" AND \"b\"")
+        #expect(SearchTextParser.expression("a OR a")?.text == "\"a\"")
+        #expect(SearchTextParser.expression("\u{e9} e\u{301}")?.text == "\"\u{e9}\" AND \"e\u{301}\"")
+        #expect(SearchTextParser.expression("a NOT b NOT c")?.text == "(\"a\" NOT (\"b\" OR \"c\"))")
     }
 
     @Test("The full syntax is available on request, and its errors are reported")
@@ -288,6 +359,86 @@ struct Article: Equatable {
         #expect(try await emptied.search(Article.self, query: "changed").count == 1)
         #expect(try await emptied.verify().isSound)
         try await emptied.close()
+    }
+
+    @Test("What another program wrote is recorded, beside an index")
+    func recordedBesideIndex() async throws {
+        let store = try TemporaryStore {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+        }
+        try await store.storage.save(Self.articles)
+        let foreign = try store.otherProgram()
+        try await foreign.write { try $0.execute(sql: "UPDATE articles SET title = 'foreign' WHERE id = 'a'") }
+        try foreign.close()
+        let recorded = try await DriftRecording(store.storage.engine).run(metadata: CommitMetadata())
+        #expect(recorded.changes.receipt?.commit != nil)
+        #expect(try await ids(store.storage, "foreign") == ["a"])
+        try await expectSound(store.storage, "recorded")
+    }
+
+    @Test(
+        "A store opens, and is rebuilt, after another program has changed the columns of a table with an index",
+        arguments: [
+            "RENAME COLUMN title TO heading", "DROP COLUMN title",
+            "ADD rowid; ALTER TABLE articles ADD _rowid_; ALTER TABLE articles ADD oid",
+        ])
+    func foreignChangeOfIndexedColumn(change: String) async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let storage = try startWithArticles(at: url)
+        try await storage.save(Self.articles)
+        try await storage.close()
+        let queue = try DatabaseQueue(path: url.path)
+        try await queue.write { try $0.execute(sql: "ALTER TABLE articles \(change)") }
+        try queue.close()
+        let engine = try StorageEngine.openStore(path: url.path, configuration: StorageConfig())
+        _ = try await Rebuild(engine, [], options: RebuildOptions()).run()
+        try await engine.close()
+        let rebuilt = try startWithArticles(at: url)
+        #expect(try await ids(rebuilt, "swift") == ["a", "b", "d"])
+        try await rebuilt.save(Article(id: "e", title: "swift", content: ""))
+        #expect(try await ids(rebuilt, "swift") == ["a", "b", "d", "e"])
+        try await expectSound(rebuilt, "rebuilt")
+        try await rebuilt.close()
+    }
+
+    /// FTS5 writes the words of the rows when the projection begins a savepoint.
+    @Test("A projection may set savepoints beside an index")
+    func projectionWithSavepoints() async throws {
+        let storage = try open { $0.addProjection(SavepointProjection(), mode: .inline) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await storage.save(Article(id: "\(number)", title: "t", content: "word")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await storage.searchCount(Article.self, query: "word") == 20)
+        #expect(try await storage.read { try Int.fetchOne($0, sql: "SELECT sum(events) FROM savepoints") } == 20)
+        try await expectSound(storage, "after the saves")
+    }
+
+    /// FTS5 reads the list of its segments when it writes words.
+    @Test("A damaged index isn't the error of a projection beside it")
+    func damagedIndexBesideProjection() async throws {
+        let store = try TemporaryStore {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+            $0.addProjection(SavepointProjection(), mode: .inline)
+        }
+        try await store.storage.save(Self.articles)
+        let foreign = try store.otherProgram()
+        try await foreign.write { db in
+            let index = try String.fetchOne(
+                db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'storage_fts_*_data'")
+            try db.execute(sql: "DELETE FROM \(try #require(index)) WHERE id = 10")
+        }
+        try foreign.close()
+        let error = await #expect(throws: StorageError.self) {
+            try await store.storage.save(Article(id: "e", title: "t", content: "word"))
+        }
+        #expect(error?.code == .corrupt)
+        #expect(error?.remedy.contains("storagekit rebuild articles") == true)
     }
 
     @Test("Renamed, converted and recreated tables keep their index")

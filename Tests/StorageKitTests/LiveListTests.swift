@@ -7,7 +7,7 @@ import Testing
 @testable import StorageViews
 
 @StorageEntity
-struct Card: Hashable {
+struct Card: Hashable, Identifiable {
     var id: Int
     var title: String
     var lane: String
@@ -366,6 +366,16 @@ struct Card: Hashable {
         let gone = try #require(await one.next())
         #expect(gone == nil)
         #expect(await all.next()?.map(\.id) == [0])
+    }
+
+    @Test("A stream of distinct lists delivers a text in another Unicode form", .timeLimit(.minutes(10)))
+    func distinctUnicodeForm() async throws {
+        let storage = try open()
+        try await storage.save(Card(id: 1, title: "\u{e9}", lane: "", rank: 0))
+        var distinct = storage.observeAllDistinct(Card.self).makeAsyncIterator()
+        #expect(await distinct.next()?.map(\.title.utf8.count) == [2])
+        try await storage.save(Card(id: 1, title: "e\u{301}", lane: "", rank: 0))
+        #expect(await distinct.next()?.map(\.title.utf8.count) == [3])
     }
 
     /// A store that another process writes to, as far as the reader can tell.

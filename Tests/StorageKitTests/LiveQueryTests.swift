@@ -270,6 +270,26 @@ struct WireCard: Hashable, Codable {
         await expectRefusal(of: novelists.live(aggregating: \.novels, .count, matching: Novel.all().offset(-1)))
     }
 
+    @Test("A row that can't be read fails no query that doesn't show it", .timeLimit(.minutes(10)))
+    func unreadableRowBesideWindow() async throws {
+        let storage = try await open((1...4).map { Self.card($0) })
+        try await storage.write { try $0.execute("UPDATE cards SET rank = 'word' WHERE id = 3") }
+        let query = storage.query(Card.self).orderBy(\.id)
+        var lists = query.limit(2).live().snapshots.makeAsyncIterator()
+        var rows = query.liveFirst().snapshots.makeAsyncIterator()
+        let page = await PaginatedQuerySubscription(query, pageSize: 1, start: .immediate)
+        #expect(try await lists.next() == (try await query.limit(2).fetch()))
+        #expect(try await rows.next()??.id == 1)
+        #expect(await page.currentPage.map(\.id) == [1])
+        #expect(await page.totalCount == 4)
+        let receipt = try await storage.save(Self.card(1, "done"))
+        #expect(try await lists.next()?.map(\.lane) == ["done", "todo"])
+        #expect(try await rows.next()??.lane == "done")
+        await storage.waitForViews(through: receipt)
+        #expect(await page.currentPage.map(\.lane) == ["done"])
+        #expect(await page.error == nil)
+    }
+
     @Test("Closing the store ends its sequences")
     func closing() async throws {
         let storage = try await open([Self.card(1)])
@@ -580,5 +600,127 @@ struct WireCard: Hashable, Codable {
         let found = try await storage.search(Card.self, query: "card").map(\.entity)
         #expect(Set(whole.map(\.entity)) == Set(found))
         #expect(whole.count == 5)
+    }
+
+    // MARK: From a known value
+
+    /// Returns the first element of a second reader that begins before a change.
+    private func firstElement<Element>(
+        of sequence: LiveSequence<Element>, in storage: Storage, changing: () async throws -> Void
+    ) async throws -> Element? {
+        let next = Task {
+            var elements = sequence.makeAsyncIterator()
+            return try await elements.next()
+        }
+        while await storage.subscriptions.nodeCount < 2 { await Task.yield() }
+        try await changing()
+        return try await next.value
+    }
+
+    @Test("A reader that has its list receives the steps from it", .timeLimit(.minutes(10)))
+    func fromKnownList() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let list = storage.query(Card.self).orderBy(\.rank).live()
+        var cards: [Card] = []
+        var first = list.differences.makeAsyncIterator()
+        try await first.next()?.apply(to: &cards)
+        // Nothing has changed: what comes first is the next change.
+        let unchanged = list.differences(from: cards)
+        let added = try await firstElement(of: unchanged, in: storage) { try await storage.save(Self.card(9)) }
+        #expect(added?.whole == nil)
+        #expect(added?.changes.count == 1)
+        #expect(try await first.next()?.changes.count == 1)
+        try await storage.delete(Card.self, id: 1)
+        try await storage.save(Self.card(0, rank: 7))
+        var resumed = list.differences(from: cards).makeAsyncIterator()
+        let difference = try #require(await resumed.next())
+        #expect(difference.position == storage.head)
+        #expect(difference.whole == nil)
+        #expect(difference.changes.count == 4)
+        difference.apply(to: &cards)
+        #expect(try await storage.query(Card.self).orderBy(\.rank).fetch() == cards)
+        try await storage.save(Self.card(2, rank: 8))
+        try await resumed.next()?.apply(to: &cards)
+        #expect(cards.map(\.id) == [3, 4, 0, 2, 9])
+    }
+
+    /// Swift's texts are equal in every Unicode form, SQLite's only if their bytes are.
+    @Test("A text in another Unicode form differs from what a reader has", .timeLimit(.minutes(10)))
+    func fromKnownUnicodeForm() async throws {
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let storage = try await open([Card(id: 1, title: composed, lane: "todo")])
+        let query = storage.query(Card.self).orderBy(\.id)
+        let groups = query.liveGroups(by: \.lane)
+        let known = try #require(try await groups.snapshots.first { _ in true })
+        var cards = known.flatMap(\.items)
+        try await storage.save(Card(id: 1, title: decomposed, lane: "todo"))
+        var lists = query.live().differences(from: cards).makeAsyncIterator()
+        var rows = query.liveFirst().differences(from: cards.first).makeAsyncIterator()
+        var sections = groups.differences(from: known).makeAsyncIterator()
+        let difference = try #require(await lists.next())
+        #expect(difference.whole == nil)
+        #expect(difference.changes.count == 1)
+        difference.apply(to: &cards)
+        #expect(cards.map { Array($0.title.utf8) } == [Array(decomposed.utf8)])
+        #expect(try await rows.next()?.new?.title.utf8.count == decomposed.utf8.count)
+        #expect(try await sections.next()?.whole?.first?.items.first?.title.utf8.count == decomposed.utf8.count)
+
+        // The id of another row, which Swift considers the same.
+        var novelists = [Novelist(id: composed, country: "FR")]
+        let replaced = ListDifference(
+            from: novelists, to: [Novelist(id: decomposed, country: "FR")], by: \.id, at: storage.head)
+        #expect(replaced.changes.count == 1)
+        replaced.apply(to: &novelists)
+        #expect(novelists.map { Array($0.id.utf8) } == [Array(decomposed.utf8)])
+    }
+
+    @Test("A reader that has the results of a search receives the steps from them", .timeLimit(.minutes(10)))
+    func fromKnownSearch() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let search = storage.query(Card.self).liveSearch("card", configuration: .fullText())
+        var found: [SearchResult<Card>] = []
+        var first = search.differences.makeAsyncIterator()
+        try await first.next()?.apply(to: &found)
+        try await storage.delete(Card.self, id: 3)
+        var resumed = search.differences(from: found).makeAsyncIterator()
+        let difference = try #require(await resumed.next())
+        #expect(difference.whole == nil)
+        #expect(difference.fits(found))
+        difference.apply(to: &found)
+        #expect(found.map(\.id) == (try await search.snapshots.first { _ in true })?.map(\.id))
+        #expect(Set(found.map(\.id)) == [0, 1, 2, 4])
+    }
+
+    @Test("A reader that has its groups receives them only if they have changed", .timeLimit(.minutes(10)))
+    func fromKnownGroups() async throws {
+        let storage = try await open([Self.card(1, "b"), Self.card(2, "c")])
+        let groups = storage.query(Card.self).orderBy(\.id).liveGroups(by: \.lane)
+        var first = groups.snapshots.makeAsyncIterator()
+        let known = try #require(await first.next())
+        let unchanged = groups.differences(from: known)
+        let added = try await firstElement(of: unchanged, in: storage) { try await storage.save(Self.card(3, "c")) }
+        #expect(added?.whole == nil)
+        #expect(added?.changes.isEmpty == false)
+        #expect(try await first.next()?.map(\.count) == [1, 2])
+        var resumed = groups.differences(from: known).makeAsyncIterator()
+        #expect(try await resumed.next()?.whole?.map(\.count) == [1, 2])
+    }
+
+    @Test("A reader that has its value receives it only if it has changed", .timeLimit(.minutes(10)))
+    func fromKnownValue() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let count = storage.query(Card.self).liveCount()
+        var first = count.snapshots.makeAsyncIterator()
+        #expect(try await first.next() == 5)
+        let unchanged = count.differences(from: 5)
+        let added = try await firstElement(of: unchanged, in: storage) { try await storage.save(Self.card(9)) }
+        #expect(added?.old == 5)
+        #expect(added?.new == 6)
+        #expect(try await first.next() == 6)
+        var resumed = count.differences(from: 2).makeAsyncIterator()
+        let difference = try #require(await resumed.next())
+        #expect(difference.old == 2)
+        #expect(difference.new == 6)
+        #expect(difference.position == storage.head)
     }
 }

@@ -123,6 +123,79 @@ struct Volume: Equatable {
         #expect(try await storage.all(Author.self, orderBy: "home_city").last?.id == "b")
     }
 
+    @StorageEntity struct Form: Equatable {
+        var id: Int
+        @StorageJSON var name: String
+        @StorageJSON var kind: Address.Kind?
+        @StorageJSON var prices: [Decimal]
+    }
+
+    @Test("A column of JSON is set to a value as JSON, and compared with NULL")
+    func queriesOfJSON() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(FormRecord.self) }.facade
+        try await storage.save(Form(id: 1, name: "Anna", kind: .flat, prices: [1.5]))
+        let forms = storage.query(Form.self)
+        #expect(try await forms.where { $0.kind.isNull }.count() == 0)
+        try await forms.updateAll {
+            $0.name.set(to: "Ben")
+            $0.kind.set(to: nil)
+            $0.prices.set(to: [])
+        }
+        let changed = Form(id: 1, name: "Ben", kind: nil, prices: [])
+        #expect(try await storage.get(Form.self, id: 1) == changed)
+        #expect(try await forms.where { $0.kind.isNull }.count() == 1)
+        // What is saved and what an update writes is the same text.
+        let head = storage.head
+        try await storage.save(changed)
+        #expect(storage.head == head)
+        #expect(try await forms.where { _ in Column<String>("name") == "\"Ben\"" }.count() == 1)
+    }
+
+    @Test("A Decimal that is NaN isn't written as JSON")
+    func decimalThatIsNaN() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(FormRecord.self) }.facade
+        let form = Form(id: 1, name: #"NaN \" N"#, kind: nil, prices: [1])
+        try await storage.save(form)
+        for prices in [[Decimal.nan], [1, .nan, 2]] {
+            let wrong = Form(id: 1, name: "a", kind: nil, prices: prices)
+            await #expect(throws: StorageError.self) { try await storage.save(wrong) }
+            await #expect(throws: StorageError.self) {
+                try await storage.query(Form.self).updateAll { $0.prices.set(to: prices) }
+            }
+        }
+        #expect(try await storage.all(Form.self) == [form])
+    }
+
+    struct Code: RawRepresentable, StorageColumnValue, Hashable, Codable {
+        var rawValue: Int
+
+        static var columnType: String { "TEXT" }
+        var storageValue: StorageValue { .text("c\(rawValue)") }
+        init(rawValue: Int) { self.rawValue = rawValue }
+        init(storageValue: StorageValue) throws {
+            let text = try String(storageValue: storageValue)
+            self.init(rawValue: Int(text.dropFirst()) ?? 0)
+        }
+    }
+
+    @StorageEntity struct Coded: Equatable {
+        var id: Code
+        var code: Code
+        var other: Code?
+    }
+
+    @Test("A type with raw values and a column form of its own is stored in that form")
+    func rawValuesWithColumnForm() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(CodedRecord.self) }.facade
+        let coded = Coded(id: Code(rawValue: 1), code: Code(rawValue: 2), other: nil)
+        try await storage.save(coded)
+        #expect(try await storage.get(Coded.self, id: coded.id) == coded)
+        #expect(try await storage.query(Coded.self).where { $0.code == coded.code && $0.other == nil }.count() == 1)
+        try await storage.query(Coded.self).updateAll { $0.other.set(to: Code(rawValue: 3)) }
+        #expect(try await storage.query(Coded.self).where { $0.other.in([Code(rawValue: 3)]) }.count() == 1)
+        #expect(try await storage.query(Coded.self).where { _ in Column<String>("other") == "c3" }.count() == 1)
+    }
+
     @Test("Defaults fill in for earlier rows")
     func defaultsForEarlierRows() async throws {
         let folder = try TemporaryFolder()
@@ -138,10 +211,143 @@ struct Volume: Equatable {
         #expect(thing.ratio == 2.5)
         #expect(thing.flag)
         #expect(thing.kind == .flat)
+        #expect(thing.timeout == 3600)
+        #expect(thing.least == -.infinity)
+        #expect(thing.names == [nil, "a"])
+        #expect(thing.remark.isEmpty)
+        #expect(thing.pause == 60)
+        #expect(thing.tags.isEmpty)
         try await second.rebuild()
         #expect(try await second.get(New.Thing.self, id: "a") == thing)
         #expect(try await second.verify().isSound)
         try await second.close()
+    }
+
+    @Test("A property whose initial value isn't constant isn't added with another value")
+    func initialValueThatIsNotConstant() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
+        try await first.save(Old.Thing(id: "a"))
+        try await first.close()
+        #expect(throws: StorageError.self) {
+            try StorageKit.start(at: url) { $0.autoSchema(Computed.ThingRecord.self) }
+        }
+        let new = try StorageKit.inMemory { $0.autoSchema(Computed.ThingRecord.self) }.facade
+        try await new.save(Computed.Thing(id: "a"))
+        #expect(try await new.get(Computed.Thing.self, id: "a")?.limit == 10)
+    }
+
+    @Test("An embedded property with an initial value isn't added with another value")
+    func initialValueOfEmbeddedProperty() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
+        try await first.save(Old.Thing(id: "a"))
+        try await first.close()
+        let error = #expect(throws: StorageError.self) {
+            try StorageKit.start(at: url) { $0.autoSchema(TwoParts.ThingRecord.self) }
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.remedy.contains("initial value") == true)
+        let new = try StorageKit.inMemory { $0.autoSchema(TwoParts.ThingRecord.self) }.facade
+        try await new.save(TwoParts.Thing(id: "a"))
+        #expect(try await new.get(TwoParts.Thing.self, id: "a")?.size == TwoParts.Size(width: 1, height: 1))
+    }
+
+    @Test("A part that is added to an embedded property with an initial value is neutral in earlier rows")
+    func addedPart() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(OnePart.ThingRecord.self) }.facade
+        try await first.save(OnePart.Thing(id: "a", size: OnePart.Size(width: 3)))
+        try await first.close()
+        let second = try StorageKit.start(at: url) { $0.autoSchema(TwoParts.ThingRecord.self) }.facade
+        #expect(try await second.get(TwoParts.Thing.self, id: "a")?.size == TwoParts.Size(width: 3, height: 0))
+    }
+
+    /// Neither an initial value nor the lack of one helps.
+    @Test("The remedy for a part that has no value for earlier rows is one that helps")
+    func partWithoutNeutralValue() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
+        try await first.save(Old.Thing(id: "a"))
+        try await first.close()
+        let errors = [
+            #expect(throws: StorageError.self) {
+                try StorageKit.start(at: url) { $0.autoSchema(RequiredHome.ThingRecord.self) }
+            },
+            #expect(throws: StorageError.self) {
+                try StorageKit.start(at: url) { $0.autoSchema(InitialHome.ThingRecord.self) }
+            },
+        ]
+        for error in errors {
+            #expect(error?.code == .schemaMismatch)
+            let remedy = error?.remedy ?? ""
+            #expect(remedy.contains("the embedded property or this part of it optional"), "\(remedy)")
+            #expect(!remedy.contains("value"), "\(remedy)")
+        }
+        let second = try StorageKit.start(at: url) { $0.autoSchema(OptionalHome.ThingRecord.self) }.facade
+        let thing = try #require(try await second.get(OptionalHome.Thing.self, id: "a"))
+        #expect(thing.home == nil)
+        try await second.close()
+    }
+
+    struct Home: Embeddable, Equatable {
+        var kind: Address.Kind
+    }
+
+    enum RequiredHome {
+        @StorageEntity(table: "things") struct Thing {
+            var id: String
+            @StorageEmbedded var home: Home
+        }
+    }
+
+    enum InitialHome {
+        @StorageEntity(table: "things") struct Thing {
+            var id: String
+            @StorageEmbedded var home: Home = Home(kind: .flat)
+        }
+    }
+
+    enum OptionalHome {
+        @StorageEntity(table: "things") struct Thing {
+            var id: String
+            @StorageEmbedded var home: Home?
+        }
+    }
+
+    enum OnePart {
+        struct Size: Embeddable, Equatable {
+            var width: Int
+        }
+
+        @StorageEntity(table: "things") struct Thing {
+            var id: String
+            @StorageEmbedded var size: Size = Size(width: 1)
+        }
+    }
+
+    enum TwoParts {
+        struct Size: Embeddable, Equatable {
+            var width: Int
+            var height: Int
+        }
+
+        @StorageEntity(table: "things") struct Thing {
+            var id: String
+            @StorageEmbedded var size: Size = Size(width: 1, height: 1)
+        }
+    }
+
+    enum Computed {
+        static let limit = 10
+        @StorageEntity(table: "things") struct Thing {
+            var id: String = UUID().uuidString
+            var limit: Int = Computed.limit
+        }
     }
 
     enum Old { @StorageEntity(table: "things") struct Thing { var id: String } }
@@ -154,6 +360,19 @@ struct Volume: Equatable {
             var flag: Bool = true
             var kind: Address.Kind = .flat
             var maybe: String?
+            var timeout: Int = 60 * 60
+            var most: Int = Int.max
+            var other: Address.Kind = Address.Kind.flat
+            var isOpen: Bool = !false
+            var least: Double = -.infinity
+            var few: Int = (5)
+            var five: Int? = Int(5)
+            var remark: String = .init()
+            var pause: TimeInterval = TimeInterval(60)
+            @StorageJSON var tags: [String] = .init()
+            var flags: UInt8 = (1 << 3) | ~0
+            var data: Data = Data()
+            @StorageJSON var names: [String?] = [nil, "a"]
         }
     }
 

@@ -351,7 +351,7 @@ import Testing
 
     @Test(
         "Every kind of query shows pending what it shows once it is stored",
-        arguments: testSeeds(4), [true, false])
+        arguments: testSeeds(2), [true, false])
     func everyKind(seed: UInt64, isInMemory: Bool) async throws {
         var generator = SplitMix64(seed: seed)
         let folder = try TemporaryFolder()

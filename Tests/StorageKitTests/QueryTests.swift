@@ -115,6 +115,94 @@ struct Sample: Equatable {
             storage, all, "collation", { $0.text.collating(.noCase) == "a" }, { ["a", "A"].contains($0.text) })
     }
 
+    @Test("Lists and collations treat nil as Swift does, also when negated")
+    func nilInListsAndCollations() async throws {
+        let (storage, all) = try await open()
+        for list: [Int?] in [[], [nil], [1], [nil, 1], [1, 2]] {
+            try await expect(storage, all, "in", { $0.maybeNumber.in(list) }, { list.contains($0.maybeNumber) })
+            try await expect(storage, all, "not in", { !$0.maybeNumber.in(list) }, { !list.contains($0.maybeNumber) })
+        }
+        for list: [Sample.Kind?] in [[], [nil], [.one], [nil, .two]] {
+            try await expect(storage, all, "in", { $0.maybeKind.in(list) }, { list.contains($0.maybeKind) })
+            try await expect(storage, all, "not in", { !$0.maybeKind.in(list) }, { !list.contains($0.maybeKind) })
+        }
+        for text in ["A", nil] {
+            try await expect(
+                storage, all, "collation", { $0.maybeText.collating(.noCase) == text },
+                { $0.maybeText?.lowercased() == text?.lowercased() })
+            try await expect(
+                storage, all, "not collation", { !($0.maybeText.collating(.noCase) == text) },
+                { $0.maybeText?.lowercased() != text?.lowercased() })
+        }
+    }
+
+    @Test("A required and an optional column can be compared")
+    func requiredAndOptionalColumns() async throws {
+        let (storage, all) = try await open()
+        try await expect(storage, all, "==", { $0.number == $0.maybeNumber }, { $0.number == $0.maybeNumber })
+        try await expect(storage, all, "!=", { $0.maybeNumber != $0.number }, { $0.number != $0.maybeNumber })
+        try await expect(storage, all, "reversed ==", { $0.maybeText == $0.text }, { $0.text == $0.maybeText })
+        try await expect(storage, all, "reversed !=", { $0.text != $0.maybeText }, { $0.text != $0.maybeText })
+    }
+
+    @Test("A required and an optional column are compared in order, and NULL is neither less nor greater")
+    func orderOfRequiredAndOptionalColumns() async throws {
+        let (storage, all) = try await open()
+        func compare(
+            _ name: String, _ condition: @escaping (ColumnRef<Sample>) -> RowPredicate, _ holds: (Int, Int) -> Bool
+        ) async throws {
+            try await expect(storage, all, name, condition) { sample in
+                sample.maybeNumber.map { holds(sample.number, $0) } ?? false
+            }
+        }
+        try await compare("<", { $0.number < $0.maybeNumber }, <)
+        try await compare("<=", { $0.number <= $0.maybeNumber }, <=)
+        try await compare(">", { $0.number > $0.maybeNumber }, >)
+        try await compare(">=", { $0.number >= $0.maybeNumber }, >=)
+        try await compare("reversed <", { $0.maybeNumber < $0.number }, >)
+        try await compare("reversed <=", { $0.maybeNumber <= $0.number }, >=)
+        try await compare("reversed >", { $0.maybeNumber > $0.number }, <)
+        try await compare("reversed >=", { $0.maybeNumber >= $0.number }, <=)
+    }
+
+    @Test("Optional raw values are assigned, and rows with a raw value deleted")
+    func optionalRawValues() async throws {
+        let (storage, all) = try await open()
+        let query = storage.query(Sample.self)
+        let count = try await storage.deleteAll(Sample.self, where: \.kind, equals: .two)
+        #expect(count == all.filter { $0.kind == .two }.count)
+        try await query.updateAll { $0.maybeKind.set(to: .two) }
+        #expect(try await query.fetch().allSatisfy { $0.maybeKind == .two })
+        try await query.where { $0.id < 30 }.updateAll { $0.maybeKind.set(to: nil) }
+        #expect(try await query.where { $0.maybeKind == nil }.fetch() == query.where { $0.id < 30 }.fetch())
+        try await storage.deleteAll(Sample.self, where: \.maybeKind, equals: nil)
+        #expect(try await query.where { $0.maybeKind != .two }.count() == 0)
+    }
+
+    @MainActor private final class Model {
+        var text = "model"
+    }
+
+    private actor Holder {
+        let text = "holder"
+
+        func update(_ storage: Storage) async throws {
+            try await storage.query(Sample.self).updateAll { $0.text.set(to: text) }
+        }
+    }
+
+    @Test("Assignments and conditions read the state of the actor that makes the call")
+    @MainActor
+    func updateFromActors() async throws {
+        let (storage, all) = try await open()
+        let model = Model()
+        let query = storage.query(Sample.self)
+        try await query.updateAll { $0.text.set(to: model.text) }
+        #expect(try await query.where { $0.text == "model" }.count() == all.count)
+        try await Holder().update(storage)
+        #expect(try await query.where { $0.text == "holder" }.count() == all.count)
+    }
+
     @Test("Wildcards and quotes in texts are literal")
     func wildcardsAreLiteral() async throws {
         let (storage, all) = try await open(200)

@@ -86,4 +86,54 @@ struct ReadGuardTests {
             try await expectUnchanged(storage, "a function")
         }
     }
+
+    @Test("What a read defines another way is as before in later reads")
+    func redefinitions() async throws {
+        let sql = "SELECT upper('a') || ('x' = 'y' COLLATE NOCASE)"
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.save(Note(id: 1, text: "first"))
+        let found = try await store.storage.read { db in
+            db.add(function: DatabaseFunction("upper", argumentCount: 1) { _ in "other" })
+            db.add(collation: DatabaseCollation("NOCASE") { _, _ in .orderedSame })
+            return try String.fetchOne(db, sql: sql)
+        }
+        #expect(found == "other1")
+        for _ in 0..<8 { #expect(try await store.storage.read { try String.fetchOne($0, sql: sql) } == "A0") }
+        try await expectUnchanged(store.storage, "a function and a collation")
+    }
+
+    /// A function of the first read shows that later reads use its connection.
+    @Test("Reads that define a function of their own keep their connection")
+    func ownFunctions() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.read { $0.add(function: DatabaseFunction("first", argumentCount: 0) { _ in 1 }) }
+        for number in 0..<4 {
+            let found = try await store.storage.read { db in
+                db.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in number })
+                return try Int.fetchOne(db, sql: "SELECT mine() + 10 * first()")
+            }
+            #expect(found == 10 + number)
+        }
+    }
+
+    @Test("A read of a store in memory can't redefine functions of SQLite")
+    func redefinitionInMemory() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
+        try await storage.save(Note(id: 1, text: "first"))
+        // To define a function of one's own twice is no such change.
+        for _ in 0..<2 {
+            try await storage.read { $0.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 7 }) }
+        }
+        _ = try? await storage.read { try $0.execute(sql: "PRAGMA case_sensitive_like = 1") }
+        try await storage.read { $0.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 7 }) }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.read {
+                $0.add(function: DatabaseFunction("upper", argumentCount: 1) { _ in "other" })
+            }
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("upper") == true)
+        // A read that changes nothing of SQLite's isn't refused for it.
+        try await storage.read { $0.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 7 }) }
+    }
 }

@@ -56,6 +56,30 @@ extension RevertTests {
         await #expect(throws: StorageError.self) { try await storage.undo(of: "nobody") }
     }
 
+    /// With these attributes the write would count as an undo, or as one of a sync engine or a hub.
+    @Test("An attribute of the library isn't one for a write of the program")
+    func reservedAttribute() async throws {
+        let storage = try open()
+        try await storage.save(Item(id: 1, name: "first", count: 0))
+        for name in [
+            "storagekit.undoes", "storagekit.adopted", "storagekit.\u{301}", "sync.rows", "sync.expecting",
+            "hub.producer", "hub.origin",
+        ] {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.write(attributes: ["ip": "::1", name: "1"]) {
+                    try $0.save(Item(id: 2, name: "second", count: 0))
+                }
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message == "The attribute \"\(name)\" of a commit is reserved.")
+        }
+        try await storage.write(attributes: ["sync.source": "1", "hub.name": "a", "storagekit": "b"]) {
+            try $0.save(Item(id: 2, name: "second", count: 0))
+        }
+        try await storage.undo()
+        #expect(try await state(storage).map(\.id) == [1])
+    }
+
     @Test("A commit with nothing left to undo is skipped")
     func nothingLeftToUndo() async throws {
         let storage = try open()
@@ -63,6 +87,27 @@ extension RevertTests {
             try await storage.write(actor: "anna") { try $0.save(Item(id: id, name: "anna's", count: 0)) }
         }
         try await storage.write(actor: "ben") { try $0.delete(Item.self, id: 2) }
+        try await storage.undo(of: "anna")
+        #expect(try await state(storage).isEmpty)
+    }
+
+    /// They are found a few at a time, twice as many each time.
+    @Test("Any number of commits with nothing left to undo is skipped", arguments: [1, 2, 7, 40])
+    func manyEmptyCommits(count: Int) async throws {
+        let storage = try open()
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
+        for id in 0..<count {
+            try await storage.write {
+                try $0.save(Item(id: 100 + id, name: "ben's", count: 0))
+                try $0.delete(Item.self, id: 100 + id)
+            }
+        }
+        try await storage.undo()
+        #expect(try await state(storage).isEmpty)
+        let error = await #expect(throws: StorageError.self) { try await storage.undo() }
+        #expect(error?.code == .notFound)
+        try await storage.redo()
+        #expect(try await state(storage).map(\.id) == [1])
         try await storage.undo(of: "anna")
         #expect(try await state(storage).isEmpty)
     }

@@ -73,7 +73,7 @@ import Testing
     func revertAndRevertBack(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let storage = try open()
-        for _ in 0..<150 {
+        for _ in 0..<80 {
             let before = try await state(storage)
             guard let commit = try await change(storage, using: &random) else { continue }
             let after = try await state(storage)

@@ -3,6 +3,7 @@ import GRDB
 import StorageEntities
 import StorageKit
 import StorageMaintenance
+import TestSupport
 import Testing
 
 @StorageEntity
@@ -177,5 +178,310 @@ struct SaveTests {
         #expect(try await query.where { $0.total.between(most, above) }.count() == 1)
         #expect(try await query.updateAll { $0.total.set(to: 7) } == 1)
         #expect(try await storage.get(Meter.self, id: 1)?.total == 7)
+    }
+
+    /// A text whose column would make a number of some of its values.
+    struct Code: StorageColumnValue, Codable, Equatable {
+        var text: String
+
+        static var columnType: String { "NUMERIC" }
+        var storageValue: StorageValue { .text(text) }
+
+        init(_ text: String) { self.text = text }
+        init(storageValue: StorageValue) throws { text = try String(storageValue: storageValue) }
+    }
+
+    /// A number whose column has no -0.0.
+    struct Level: StorageColumnValue, Codable, Equatable {
+        var number: Double
+
+        static var columnType: String { "DECIMAL(10,5)" }
+        var storageValue: StorageValue { number.storageValue }
+
+        init(_ number: Double) { self.number = number }
+        init(storageValue: StorageValue) throws { number = try Double(storageValue: storageValue) }
+    }
+
+    /// A text in a column of whole numbers that holds no other texts than those that it reads back from them.
+    struct Count: StorageColumnValue, Codable, Equatable {
+        var number: Int
+
+        static var columnType: String { "INTEGER" }
+        var storageValue: StorageValue { .text(String(number)) }
+
+        init(_ number: Int) { self.number = number }
+        init(storageValue: StorageValue) throws { number = try Int(storageValue: storageValue) }
+    }
+
+    /// A text with another form for numbers, which isn't found before one is stored.
+    struct Mark: StorageColumnValue, Codable, Equatable {
+        var text: String
+
+        static var columnType: String { "NUMERIC" }
+        var storageValue: StorageValue { .text(text) }
+
+        init(_ text: String) { self.text = text }
+        init(storageValue: StorageValue) throws {
+            text = try String(storageValue: storageValue)
+            guard text.hasPrefix("9") || text.hasPrefix("x") else { throw CancellationError() }
+        }
+    }
+
+    /// A date as a text, which its column keeps.
+    struct Day: StorageColumnValue, Codable, Equatable {
+        var text: String
+
+        static var columnType: String { "DATETIME" }
+        var storageValue: StorageValue { .text(text) }
+
+        init(_ text: String) { self.text = text }
+        init(storageValue: StorageValue) throws { text = try String(storageValue: storageValue) }
+    }
+
+    struct Coded: Embeddable { var code: Code? }
+
+    @StorageEntity struct Ware {
+        var id: Int
+        var code: Code
+    }
+    @StorageEntity struct OptionalWare {
+        var id: Int
+        var code: Code?
+    }
+    @StorageEntity struct EmbeddedWare {
+        var id: Int
+        @StorageEmbedded var parts: Coded
+    }
+    @StorageEntity struct Tank: Equatable {
+        var id: Int
+        var level: Level
+        var filled: Day
+    }
+    @StorageEntity struct Tally: Equatable {
+        var id: Int
+        var count: Count
+        var mark: Mark
+    }
+
+    @Test("A type whose column would change its values is refused when it is declared")
+    func typeWithConvertedValues() throws {
+        func refusal(_ declare: (inout Schema) -> Void) -> StorageError? {
+            #expect(throws: StorageError.self) { _ = try StorageKit.inMemory { declare(&$0) } }
+        }
+        for error in [
+            refusal { $0.autoSchema(WareRecord.self) }, refusal { $0.autoSchema(OptionalWareRecord.self) },
+            refusal { $0.autoSchema(EmbeddedWareRecord.self) },
+        ] {
+            #expect(error?.code == .schemaMismatch)
+            #expect(error?.message.contains("code\", its column of type NUMERIC would store \"007\"") == true)
+            #expect(error?.message.contains("let the columnType be TEXT") == true)
+        }
+    }
+
+    @Test("A type whose column keeps its usual values is declared, and a value that it would change isn't stored")
+    func typeWithUnusualValues() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(TankRecord.self) }.facade
+        for level in [-0.0, 0.00001, 5.0, 1.5] {
+            let tank = Tank(id: 1, level: Level(level), filled: Day("2026-01-15 10:00:00.000"))
+            try await storage.save(tank)
+            #expect(try await storage.get(Tank.self, id: 1) == tank)
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.save(Tank(id: 2, level: Level(1), filled: Day("007")))
+        }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.remedy.contains("convertColumn") == true)
+    }
+
+    /// Stores from before may have such a column, with values that come back as they are.
+    @Test("A type whose column would change its values is declared for a column that the store has")
+    func typeOfExistingColumn() async throws {
+        let storage = try StorageKit.inMemory { schema in
+            schema.migration("wares") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE "\(WareRecord.databaseTableName)"(
+                          id INTEGER PRIMARY KEY, code NUMERIC NOT NULL, updatedAt DATETIME NOT NULL);
+                        INSERT INTO "\(WareRecord.databaseTableName)" VALUES (1, 'A7', '2026-01-15 10:00:00.000')
+                        """)
+            }
+            schema.adopt(WareRecord.databaseTableName)
+            schema.autoSchema(WareRecord.self)
+        }.facade
+        #expect(try await storage.get(Ware.self, id: 1)?.code == Code("A7"))
+        try await storage.save(Ware(id: 2, code: Code("B7")))
+        await #expect(throws: StorageError.self) { try await storage.save(Ware(id: 3, code: Code("007"))) }
+        #expect(try await storage.count(Ware.self) == 2)
+    }
+
+    @Test("A column isn't converted to a type whose values it would change")
+    func conversionToUnsuitableType() throws {
+        let error = #expect(throws: StorageError.self) {
+            _ = try StorageKit.inMemory { schema in
+                schema.migration("wares") { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE "\(WareRecord.databaseTableName)"(
+                              id INTEGER PRIMARY KEY, code TEXT NOT NULL, updatedAt DATETIME NOT NULL)
+                            """)
+                }
+                schema.adopt(WareRecord.databaseTableName)
+                schema.convertColumn("code", of: WareRecord.databaseTableName, to: Code.self) { $0 }
+            }
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("can't be converted: of \"code\", its column of type NUMERIC") == true)
+    }
+
+    @Test("A value that its column would change isn't stored")
+    func convertedValue() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(TallyRecord.self) }.facade
+        let tally = Tally(id: 1, count: Count(7), mark: Mark("x1"))
+        try await storage.save(tally)
+        #expect(try await storage.get(Tally.self, id: 1) == tally)
+        let wrong = Tally(id: 1, count: Count(7), mark: Mark("9.10"))
+        let error = await #expect(throws: StorageError.self) { try await storage.save(wrong) }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message.hasPrefix("\"9.10\" of a Mark would become 9.1 in a column of type NUMERIC") == true)
+        await #expect(throws: StorageError.self) {
+            try await storage.query(Tally.self).updateAll { $0.mark.set(to: Mark("9.10")) }
+        }
+        await #expect(throws: StorageError.self) {
+            try await storage.write { try TallyRecord.from(wrong, now: .now).update($0.database) }
+        }
+        // SQL of one's own stores what the column makes of a value.
+        try await storage.write { tx in
+            let update = "UPDATE \"\(TallyRecord.databaseTableName)\" SET mark = ?"
+            try tx.execute(update, [wrong.mark])
+            let sql = "SELECT mark FROM \"\(TallyRecord.databaseTableName)\""
+            #expect(try Double.fetchOne(tx.database, sql: sql) == 9.1)
+            try tx.execute(update, [tally.mark])
+        }
+        // No column stores what a row is only compared with.
+        try await storage.write { tx in
+            try tx.execute(
+                "DELETE FROM \"\(TallyRecord.databaseTableName)\" WHERE mark > ? AND mark < 1", [Mark("9.10")])
+            #expect(try tx.deleteAll(Tally.self, where: "mark", equals: Mark("9.10")) == 0)
+        }
+        #expect(try await storage.get(Tally.self, id: 1) == tally)
+    }
+
+    /// A record that GRDB encodes, in columns that its author has chosen.
+    struct Sheet: RegisteredEntity, StorageKitEntityRecord, Codable, Equatable {
+        typealias E = Sheet
+        typealias Record = Sheet
+        typealias Columns = NoColumns
+        static let databaseTableName = "sheets"
+        static let schemaColumns = [
+            ColumnSchema("id", Int.self, primaryKey: true), ColumnSchema(name: "code", type: "NUMERIC"),
+            ColumnSchema(name: "size", type: "INTEGER"),
+        ]
+
+        var id: Int
+        var code: String
+        var size: Double
+
+        func asEntity() -> Sheet { self }
+        static func from(_ entity: Sheet, now: Date) -> Sheet { entity }
+        static func key(of id: Int) -> StorageValue { id.storageValue }
+    }
+
+    /// A record whose decimals are texts, which GRDB reads from numbers too.
+    struct Price: RegisteredEntity, StorageKitEntityRecord, Codable, Equatable {
+        typealias E = Price
+        typealias Record = Price
+        typealias Columns = NoColumns
+        static let databaseTableName = "prices"
+        static let schemaColumns = [
+            ColumnSchema("id", Int.self, primaryKey: true), ColumnSchema(name: "amount", type: "DECIMAL(10,5)"),
+            ColumnSchema(name: "factor", type: "DOUBLE"),
+        ]
+
+        var id: Int
+        var amount: Decimal
+        var factor: Double
+
+        func asEntity() -> Price { self }
+        static func from(_ entity: Price, now: Date) -> Price { entity }
+        static func key(of id: Int) -> StorageValue { id.storageValue }
+    }
+
+    /// SQLite's text of the first is 1.0e-05.
+    @Test("A decimal that comes back equal is stored")
+    func decimalsOfGRDBRecord() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Price.self) }.facade
+        for text in ["0.00001", "0.00012", "-0.00012", "12.5", "100000", "0", "-7"] {
+            let price = Price(id: 1, amount: try #require(Decimal(string: text)), factor: -0.0)
+            try await storage.save(price)
+            #expect(try await storage.get(Price.self, id: 1) == price, "\(text)")
+        }
+    }
+
+    /// GRDB reads 19.99 as 19.98999999999999488.
+    @Test("A decimal of 15 digits is stored, and what GRDB reads is the same value for a save")
+    func decimalsThatGRDBRounds() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Price.self) }.facade
+        var random = SplitMix64(seed: 15)
+        let amounts = (0..<200).map { _ in Decimal(random.below(10_000_000)) / 100_000 }
+        for amount in ["19.99", "0.07", "0.1"].compactMap({ Decimal(string: $0) }) + amounts {
+            try await storage.save(Price(id: 1, amount: amount, factor: 1))
+            let read = try #require(try await storage.get(Price.self, id: 1))
+            #expect(abs(read.amount - amount) < Decimal(sign: .plus, exponent: -12, significand: 1))
+            #expect(try await storage.save(read).commit == nil, "\(amount)")
+        }
+    }
+
+    @Test("A decimal that GRDB reads as NaN isn't stored")
+    func decimalReadAsNaN() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Price.self) }.facade
+        for text in ["1e-110", "100000000000000000000000e127"] {
+            let price = Price(id: 1, amount: try #require(Decimal(string: text)), factor: 1)
+            let error = await #expect(throws: StorageError.self, "\(text)") { try await storage.save(price) }
+            #expect(error?.code == .invalidValue)
+        }
+        #expect(try await storage.count(Price.self) == 0)
+    }
+
+    /// Foundation ends the process for Decimal(Double.infinity).
+    @Test("A decimal isn't read from an infinity that SQL has stored", arguments: ["9e999", "-9e999"])
+    func infiniteDecimal(number: String) async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Price.self) }.facade
+        try await storage.write {
+            try $0.execute("INSERT INTO prices(id, amount, factor) VALUES (1, \(number), 1), (2, 1.5, \(number))")
+        }
+        let error = await #expect(throws: StorageError.self) { try await storage.get(Price.self, id: 1) }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message.contains("\"amount\" holds an infinity") == true)
+        let price = try #require(try await storage.get(Price.self, id: 2))
+        #expect(price.amount == 1.5)
+        #expect(price.factor.isInfinite)
+    }
+
+    @Test("A text of which the column makes a number isn't stored if its property reads no numbers")
+    func textReadFromNumber() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Sheet.self) }.facade
+        for code in ["7", "0.5", "0.00001"] {
+            let error = await #expect(throws: StorageError.self, "\(code)") {
+                try await storage.save(Sheet(id: 1, code: code, size: 1.5))
+            }
+            #expect(error?.code == .invalidValue)
+            #expect(error?.remedy.contains("TEXT") == true)
+        }
+        #expect(try await storage.count(Sheet.self) == 0)
+    }
+
+    @Test("A value of a GRDB record that its column would change isn't stored")
+    func convertedValueOfGRDBRecord() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(Sheet.self) }.facade
+        let sheet = Sheet(id: 1, code: "A7", size: 5.0)
+        try await storage.save(sheet)
+        #expect(try await storage.get(Sheet.self, id: 1) == sheet)
+        for code in ["007", "7.10", "+7", " 7", "-0", "1e3", "00.5", "0.1234567890123456"] {
+            let error = await #expect(throws: StorageError.self, "\(code)") {
+                try await storage.save(Sheet(id: 2, code: code, size: 1.5))
+            }
+            #expect(error?.code == .invalidValue)
+        }
+        #expect(try await storage.count(Sheet.self) == 1)
     }
 }

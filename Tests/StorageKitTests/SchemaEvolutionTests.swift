@@ -3,6 +3,7 @@ import GRDB
 import StorageEntities
 import StorageHistory
 import StorageKit
+import StorageLog
 import StorageMaintenance
 import StorageTesting
 import TestSupport
@@ -210,6 +211,109 @@ import Testing
         try await storage.close()
     }
 
+    @Test("A new name may differ from the old one only in case")
+    func renamedInCase() async throws {
+        try await fillFirst()
+        let both = #expect(throws: StorageError.self) {
+            try open { $0.autoSchema(V1.PersonRecord.self, Upper.PersonRecord.self) }
+        }
+        #expect(both?.code == .schemaMismatch)
+        #expect(both?.remedy.contains("renameEntity(\"people\", to: \"People\")") == true)
+        func declare(_ schema: inout Schema) {
+            schema.renameEntity("people", to: "People")
+            schema.autoSchema(Upper.PersonRecord.self)
+        }
+        let storage = try open(declare)
+        #expect(try await storage.all(Upper.Person.self).map(\.mail) == ["a@x", "b@x"])
+        #expect(try await storage.history(Upper.Person.self, id: "a").count == 1)
+        let name = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'people' COLLATE NOCASE"
+        #expect(try await storage.read { try String.fetchAll($0, sql: name) } == ["People"])
+        try await storage.rebuild()
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+        #expect(try StorageKit.plan(at: url, declare).isEmpty)
+    }
+
+    enum Upper {
+        @StorageEntity(table: "People") struct Person {
+            var id: String
+            var mail: String
+            var age: String
+            var note: String?
+        }
+    }
+
+    @Test("The plan of a store that doesn't exist creates none")
+    func planOfMissingStore() throws {
+        let plan = try StorageKit.plan(at: url) { $0.autoSchema(V1.PersonRecord.self) }
+        #expect(!plan.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(throws: StorageError.self) { try StorageKit.plan(at: url, config: .init(isReadOnly: true)) { _ in } }
+    }
+
+    @Test("The plan of an empty file leaves it empty")
+    func planOfEmptyFile() throws {
+        try Data().write(to: url)
+        #expect(try !StorageKit.plan(at: url) { $0.autoSchema(V1.PersonRecord.self) }.isEmpty)
+        #expect(try Data(contentsOf: url).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["a.sqlite"])
+    }
+
+    /// The codes of the errors of the plan and of opening.
+    private func refusals(at url: URL) -> [StorageError.Code?] {
+        let planned = #expect(throws: StorageError.self) { try StorageKit.plan(at: url) { _ in } }
+        let opened = #expect(throws: StorageError.self) { try StorageKit.start(at: url) }
+        return [planned?.code, opened?.code]
+    }
+
+    @Test("What is left of a lost store has no plan, because opening it is refused")
+    func planOfLostStore() async throws {
+        try await fillFirst()
+        #expect(truncate(url.path, 0) == 0)
+        #expect(refusals(at: url) == [.corrupt, .corrupt])
+        try FileManager.default.removeItem(at: url)
+        try Data("a part of it".utf8).write(to: URL(fileURLWithPath: url.path + "-wal"))
+        #expect(refusals(at: url) == [.conflict, .conflict])
+    }
+
+    @Test("While a writer holds the lock of a store that isn't created yet, it has no plan", arguments: [true, false])
+    func planOfLockedStore(isEmpty: Bool) throws {
+        if isEmpty { try Data().write(to: url) }
+        let lock = try WriterLock(store: url.path)
+        #expect(refusals(at: url) == [.busy, .busy])
+        lock.release()
+        #expect(try !StorageKit.plan(at: url) { $0.autoSchema(V1.PersonRecord.self) }.isEmpty)
+    }
+
+    @Test("A path where no store can be created has no plan")
+    func planOfUnusablePath() throws {
+        #expect(refusals(at: folder.url.appending(path: "missing/a.sqlite")) == [.notFound, .notFound])
+        try FileManager.default.createSymbolicLink(
+            atPath: url.path, withDestinationPath: folder.path("missing.sqlite"))
+        #expect(refusals(at: url) == [.notFound, .notFound])
+    }
+
+    @Test("A URL that isn't of a file is refused")
+    func otherURLs() throws {
+        let other = try #require(URL(string: "https://example.org" + url.path))
+        let error = #expect(throws: StorageError.self) { try StorageKit.start(at: other) }
+        #expect(error?.code == .invalidArgument)
+        #expect(throws: StorageError.self) { try StorageKit.plan(at: other) { _ in } }
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test("A backup replaces no file of another URL's path")
+    func backupToOtherURL() async throws {
+        let storage = try open { _ in }
+        let file = folder.path("backup.sqlite")
+        try Data("kept".utf8).write(to: URL(fileURLWithPath: file))
+        let other = try #require(URL(string: "https://example.org" + file))
+        let error = await #expect(throws: StorageError.self) { try await storage.backup(to: other, replacing: true) }
+        #expect(error?.code == .invalidArgument)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "kept")
+        try await storage.close()
+    }
+
     @StorageEntity(table: "humans") struct Human {
         var id: String
         var mail: String
@@ -231,6 +335,23 @@ import Testing
         let storage = try StorageKit.start(at: url, config: configuration).facade
         #expect(try await storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") } == 2)
         try await storage.close()
+    }
+
+    /// No default of a column can contain NUL.
+    @StorageEntity(table: "people") struct Undeclarable {
+        var id: String
+        var note: String = "a\0b"
+    }
+
+    @Test("A declaration that is wrong by itself is refused by stores that are open for reading only, too")
+    func undeclarableWhileReading() async throws {
+        try await fillFirst()
+        for configuration in [StorageConfig(), StorageConfig(isReadOnly: true)] {
+            let error = #expect(throws: StorageError.self) {
+                try StorageKit.start(at: url, config: configuration) { $0.autoSchema(UndeclarableRecord.self) }
+            }
+            #expect(error?.message.contains("can't be declared") == true)
+        }
     }
 
     enum Kennel {
@@ -303,6 +424,44 @@ import Testing
         }
     }
 
+    @Test("A migration isn't skipped for a table whose creation was undone, also after it was looked for")
+    func tableOfUndoneWrite() async throws {
+        let context = try StorageKit.start(at: url) { _ in }
+        let storage = context.facade
+        await #expect(throws: CancellationError.self) {
+            try await storage.write { tx in
+                try tx.execute("CREATE TABLE pets (id INTEGER PRIMARY KEY)")
+                let isFound = try tx.database.tableExists("pets")
+                #expect(isFound)
+                throw CancellationError()
+            }
+        }
+        var schema = Schema()
+        schema.migration("pets", skipIfTableExists: "pets") { db in
+            try db.execute(sql: "CREATE TABLE pets (id INTEGER PRIMARY KEY)")
+        }
+        try schema.run(on: context.storage.pool)
+        try await storage.write { tx in try tx.execute("INSERT INTO pets VALUES (1)") }
+        try await storage.close()
+    }
+
+    /// GRDB keeps what it has found of the schema, and doesn't see that the engine creates a table.
+    @Test("A migration is skipped for a table that the step before has created, also after it was looked for")
+    func tableOfEarlierStep() async throws {
+        let storage = try open { schema in
+            schema.migration("before", skipIfTableExists: "pets") { _ in }
+            schema.autoSchema(PetRecord.self)
+            schema.migration("after", skipIfTableExists: "pets") { _ in
+                Issue.record("the table exists, so this must not run")
+            }
+        }
+        try await storage.write { tx in
+            let isFound = try tx.database.tableExists("pets")
+            #expect(isFound)
+        }
+        try await storage.close()
+    }
+
     @Test("A write can't pass for a migration")
     func keyOfMigration() async throws {
         try await fillFirst()
@@ -316,6 +475,99 @@ import Testing
             #expect(error?.code == .invalidArgument)
         }
         #expect(try await storage.count(V1.Person.self) == 2)
+        try await storage.close()
+    }
+
+    @StorageEntity(table: "levels") struct Level: Equatable {
+        var id: Double
+        var name: String
+    }
+
+    /// The column makes the integer 5 of the key 5.0, or keeps both, and SQL finds the row by either.
+    @Test("A row's history is found by a key that the table stores as another number", arguments: [false, true])
+    func historyByEqualNumber(isStrict: Bool) async throws {
+        let storage = try open { schema in
+            schema.migration("levels") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE levels(
+                          id ANY NOT NULL PRIMARY KEY, name TEXT NOT NULL, updatedAt ANY NOT NULL) \(isStrict ? "STRICT" : "");
+                        INSERT INTO levels VALUES (5, 'five', '2026-01-15 10:00:00.000')
+                        """)
+            }
+            schema.adopt("levels")
+            schema.autoSchema(LevelRecord.self)
+        }
+        let five = Level(id: 5.0, name: "five")
+        #expect(try await storage.get(Level.self, id: 5.0) == five)
+        let versions = try await storage.history(Level.self, id: 5.0)
+        #expect(try versions.map { try $0.entity } == [five])
+        #expect(try await storage.blame(Level.self, id: 5.0)?.contains { $0.field.value == .text("five") } == true)
+        let levels = storage.repository(Level.self)
+        #expect(try await levels.get(id: 5.0) == five)
+        try await storage.write { try $0.execute("UPDATE levels SET name = 'fifth'") }
+        #expect(try await levels.get(id: 5.0)?.name == "fifth")
+        try await storage.delete(Level.self, id: 5.0)
+        #expect(try await storage.history(Level.self, id: 5.0).map(\.operation) == [.insert, .update, .delete])
+        #expect(try await storage.history(Level.self, id: 5.5).isEmpty)
+        try await storage.save(Level(id: 7.5, name: "more"))
+        #expect(try await storage.history(Level.self, id: 7.5).count == 1)
+        try await storage.close()
+    }
+
+    /// Each number has a history of its own, and at a time there is one of the rows.
+    @Test("The history of a row isn't that of a deleted one whose key was the equal number of another type")
+    func historyBesideEqualNumber() async throws {
+        let storage = try open { schema in
+            schema.migration("levels") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE levels(
+                          id ANY NOT NULL PRIMARY KEY, name TEXT NOT NULL, updatedAt ANY NOT NULL) STRICT
+                        """)
+            }
+            schema.adopt("levels")
+            schema.autoSchema(LevelRecord.self)
+        }
+        try await storage.save(Level(id: 5.0, name: "real"))
+        let before = storage.head
+        try await storage.delete(Level.self, id: 5.0)
+        try await storage.write {
+            try $0.execute("INSERT INTO levels(id, name, updatedAt) VALUES (5, 'integer', '2026-01-15 10:00:00.000')")
+        }
+        #expect(try await storage.get(Level.self, id: 5.0)?.name == "integer")
+        #expect(try await storage.history(Level.self, id: 5.0).map { try $0.entity?.name } == ["integer"])
+        func isBlamed(_ name: String, at point: StoragePoint = .head) async throws -> Bool {
+            try await storage.blame(Level.self, id: 5.0, at: point)?.contains { $0.field.value == .text(name) } == true
+        }
+        #expect(try await isBlamed("integer"))
+        #expect(try await isBlamed("real", at: .position(before)))
+        // Of two deleted rows, the one that was there last.
+        try await storage.delete(Level.self, id: 5.0)
+        #expect(try await storage.history(Level.self, id: 5.0).map { try $0.entity?.name } == ["integer", nil])
+        try await storage.close()
+    }
+
+    @Test("A restore of every table names the tables that were dropped since")
+    func droppedTableIsNotRestored() async throws {
+        try await fillFirst()
+        var storage = try open {
+            $0.autoSchema(V1.PersonRecord.self)
+            $0.autoSchema(PetRecord.self)
+        }
+        let point = StoragePoint.position(storage.head)
+        try await storage.close()
+        storage = try open {
+            $0.dropEntity("people")
+            $0.autoSchema(PetRecord.self)
+        }
+        let all = try await storage.restore(to: point, isDryRun: true)
+        #expect(all.droppedTables == ["people"])
+        #expect(all.outcome.count == 0)
+        #expect("\(all)".contains("people: the table was dropped since, and isn't restored"))
+        let one = try await storage.restore(Pet.self, to: point)
+        #expect(one.droppedTables.isEmpty)
+        #expect(try await storage.restore(to: .head).droppedTables.isEmpty)
         try await storage.close()
     }
 
@@ -436,6 +688,30 @@ import Testing
         #expect(try await storage.read { try String.fetchAll($0, sql: rows) } == before)
         #expect(try await storage.verify().findings.map(\.message) == [])
         try await storage.close()
+    }
+
+    @Test("A recreated table without a rowid is refused with the reason")
+    func recreatedTableWithoutRowid() async throws {
+        try await fillFirst()
+        let error = #expect(throws: StorageError.self) {
+            try open {
+                $0.autoSchema(V1.PersonRecord.self)
+                $0.migration("2026-03-01_rowid") { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE people_new (
+                                id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL, age TEXT NOT NULL, note TEXT,
+                                updatedAt DATETIME NOT NULL) WITHOUT ROWID;
+                            INSERT INTO people_new SELECT id, mail, age, note, updatedAt FROM people;
+                            DROP TABLE people;
+                            ALTER TABLE people_new RENAME TO people;
+                            """)
+                }
+            }
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message == "The new table of \"people\" is WITHOUT ROWID, and history needs the rowid.")
+        #expect(error?.remedy == "Leave out WITHOUT ROWID.")
     }
 
     /// The rows of the old table are found by their rowid.

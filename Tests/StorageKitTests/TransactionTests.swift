@@ -1,3 +1,4 @@
+import GRDB
 import StorageKit
 import StorageTesting
 import Testing
@@ -61,6 +62,148 @@ import Testing
             try tx.delete(Author.self, id: 1)
         }
         #expect(receipt.commit != nil)
+    }
+
+    /// A text whose file can be missing.
+    struct Attachment: StorageColumnValue, Equatable, Codable {
+        var text: String
+        static var columnType: String { "TEXT" }
+        var storageValue: StorageValue { .text(text) }
+
+        init(_ text: String) { self.text = text }
+
+        init(storageValue: StorageValue) throws {
+            guard case .text(let text) = storageValue else {
+                throw StorageError(.invalidValue, "It isn't a text.", remedy: "Store a text.")
+            }
+            self.text = text
+        }
+
+        func write(to row: RowWriter, at index: Int32) throws {
+            guard text != "missing" else {
+                throw StorageError(.ioError, "The attachment can't be read.", remedy: "Check its file.")
+            }
+            text.write(to: row, at: index)
+        }
+    }
+
+    @StorageEntity
+    struct Letter: Equatable {
+        var id: Int
+        var attachment: Attachment
+    }
+
+    /// The code alone doesn't say that the store's own file has failed.
+    @Test("Of a call that throws an error of the user's code, no row is saved")
+    func failedCallOfUser() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(LetterRecord.self) }.facade
+        try await storage.write { tx in
+            let error = #expect(throws: StorageError.self) {
+                try tx.save([
+                    Letter(id: 1, attachment: Attachment("there")), Letter(id: 2, attachment: Attachment("missing")),
+                ])
+            }
+            #expect(error?.code == .ioError)
+            try tx.save(Letter(id: 3, attachment: Attachment("there")))
+        }
+        #expect(try await storage.all(Letter.self).map(\.id) == [3])
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// RAISE(FAIL) keeps what its statement has done before.
+    @Test("Of a call that a trigger fails, nothing is kept")
+    func failingTrigger() async throws {
+        let storage = try await storage()
+        try await storage.write { tx in
+            try tx.execute(
+                """
+                CREATE TRIGGER no_zoe AFTER INSERT ON authors WHEN new.name = 'Zoe' BEGIN SELECT RAISE(FAIL, 'no'); END;
+                CREATE TRIGGER not_zoe AFTER UPDATE ON authors WHEN new.name = 'Zoe' BEGIN SELECT raise(fail, 'no'); END;
+                CREATE TRIGGER bea_stays AFTER DELETE ON authors WHEN old.name = 'Bea' BEGIN SELECT RAISE(FAIL, 'no'); END
+                """)
+        }
+        let receipt: CommitReceipt = try await storage.write { tx in
+            let zoe = Author(id: 9, name: "Zoe", books: [])
+            for save in [{ try tx.save(zoe) }, { try tx.save([zoe]) }] {
+                #expect(throws: StorageError.self) { try save() }
+            }
+            #expect(throws: StorageError.self) { try tx.delete(Author.self, id: 2) }
+            #expect(throws: StorageError.self) { try tx.deleteAll(Author.self) }
+            #expect(throws: StorageError.self) { try tx.deleteAll(Author.self, where: "name", equals: "Bea") }
+            #expect(throws: StorageError.self) { try tx.query(Author.self).deleteAll() }
+            #expect(throws: StorageError.self) { try tx.query(Author.self).updateAll { $0.name.set(to: "Zoe") } }
+        }
+        #expect(receipt.commit == nil)
+        #expect(try await storage.all(Author.self).map(\.name) == ["Ann", "Bea"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test(
+        "Of a call that fails in any spelling, nothing is kept, also right after what fails it was created",
+        arguments: [
+            "SELECT RAISE ( /* no */ fail , 'no')", "INSERT OR -- no\n FaIl INTO marks VALUES (1)",
+            "UPDATE OR FAIL marks SET n = 1", "INSERT INTO kept VALUES (1)",
+        ])
+    func failingStatement(_ statement: String) async throws {
+        let storage = try await storage()
+        try await storage.write { tx in
+            if statement.contains("kept") {
+                try tx.execute("CREATE TABLE kept(n UNIQUE ON\nCONFLICT/**/fail); INSERT INTO kept VALUES (1)")
+            }
+            try tx.execute("CREATE TABLE marks(n UNIQUE); INSERT INTO marks VALUES (1), (2)")
+            try tx.execute(
+                "CREATE TRIGGER bea_stays AFTER DELETE ON authors WHEN old.name = 'Bea' BEGIN \(statement); END")
+            #expect(throws: StorageError.self) { try tx.deleteAll(Author.self) }
+        }
+        #expect(try await storage.all(Author.self).map(\.name) == ["Ann", "Bea"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test(
+        "Of a call that a temporary trigger fails, nothing is kept",
+        arguments: ["SELECT RAISE(FAIL, 'no')", "INSERT INTO marks VALUES (1)"])
+    func failingTemporaryTrigger(_ statement: String) async throws {
+        let storage = try await storage()
+        try await storage.write { tx in
+            try tx.execute(
+                """
+                CREATE TEMP TABLE marks(n UNIQUE ON CONFLICT FAIL);
+                INSERT INTO marks VALUES (1);
+                CREATE TEMP TRIGGER bea_stays AFTER DELETE ON main.authors WHEN old.name = 'Bea' BEGIN \(statement); END
+                """)
+            #expect(throws: StorageError.self) { try tx.deleteAll(Author.self) }
+            try tx.execute("DROP TRIGGER temp.bea_stays; DROP TABLE temp.marks")
+        }
+        #expect(try await storage.all(Author.self).map(\.name) == ["Ann", "Bea"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("A statement that isn't read to its end is named as what keeps rows from being saved")
+    func unfinishedStatement() async throws {
+        let storage = try await storage()
+        try await storage.write { tx in
+            // The word FAIL as a text, a name or a comment does nothing.
+            try tx.execute(
+                """
+                CREATE TRIGGER harmless AFTER INSERT ON authors BEGIN
+                  SELECT 'RAISE(FAIL) or fail' AS fail; -- INSERT OR FAIL
+                END
+                """)
+        }
+        try await storage.write { tx in
+            let changed = try GRDB.Row.fetchCursor(
+                tx.database, sql: "UPDATE authors SET name = name || '!' RETURNING id")
+            _ = try changed.next()
+            let authors = [Author(id: 3, name: "Cleo", books: []), Author(id: 4, name: "Dora", books: [])]
+            let error = #expect(throws: StorageError.self) { try tx.save(authors) }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.remedy.contains("Read the statement to its end") == true)
+            // SQLite undoes a single statement by itself.
+            try tx.save(authors[0])
+            while try changed.next() != nil {}
+            try tx.save(authors)
+        }
+        #expect(try await storage.all(Author.self).map(\.name) == ["Ann!", "Bea!", "Cleo", "Dora"])
     }
 
     @Test("Of a call that throws, no row is saved, and the transaction continues")
@@ -166,6 +309,50 @@ import Testing
             #expect(try !tx.exists(Book.self, id: 1))
             #expect(try tx.page(Book.self, limit: 1).items.map(\.id) == [2])
             #expect(try tx.loadChildren(Book.self, where: "authorId", equals: 2).map(\.id) == [3, 5])
+        }
+    }
+
+    @Test("SQL that changes rows in a read says to use write")
+    func changingInARead() async throws {
+        let store = try TemporaryStore { $0.autoSchema(AuthorRecord.self, BookRecord.self) }
+        let error = await #expect(throws: StorageError.self) {
+            try await store.storage.read { try $0.execute(sql: "DELETE FROM books") }
+        }
+        #expect(error?.code == .readOnly)
+        #expect(error?.message.contains("opened for reading only") == false)
+        #expect(error?.remedy.contains("`write`") == true)
+        #expect(error?.remedy.contains("permissions") == true)
+        let reader = try StorageKit.start(at: store.url, config: .init(isReadOnly: true)).facade
+        let refused = await #expect(throws: StorageError.self) {
+            try await reader.save(Book(id: 1, title: "", authorId: nil, author: nil))
+        }
+        #expect(refused?.message == "The store was opened for reading only.")
+        try await reader.close()
+    }
+
+    // MARK: Errors
+
+    @Test("Calls in a transaction throw errors of StorageKit, and the transaction continues")
+    func errorsInTransactions() async throws {
+        let storage = try await storage()
+        let receipt = try await storage.write { tx in
+            let calls: [(StorageError.Code, () throws -> Void)] = [
+                (.database, { try tx.execute("UPDATE nowhere SET a = 1") }),
+                (.database, { try tx.execute("UPDATE nowhere SET a = ?", [1]) }),
+                (.conflict, { try tx.execute("INSERT INTO authors(id, name) VALUES (1, 'again')") }),
+                (.database, { _ = try tx.query(Author.self).where(.sql("nope > 1")).fetch() }),
+                (.database, { _ = try tx.query(Author.self).where(.sql("nope > 1")).count() }),
+                (.database, { try tx.query(Author.self).where(.sql("nope > 1")).deleteAll() }),
+            ]
+            for (code, call) in calls {
+                let error = #expect(throws: StorageError.self) { try call() }
+                #expect(error?.code == code)
+            }
+            try tx.execute("UPDATE authors SET name = ? WHERE id = 1", ["Anna"])
+        }
+        #expect(receipt.eventCount == 1)
+        await #expect(throws: StorageError.self) {
+            try await storage.readTransaction { _ = try $0.query(Author.self).where(.sql("nope > 1")).fetch() }
         }
     }
 

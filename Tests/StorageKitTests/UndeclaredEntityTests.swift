@@ -27,6 +27,9 @@ import Testing
         ("query deleteAll", { _ = try await $0.query(Stray.self).deleteAll() }),
         ("write get", { storage in _ = try await storage.write { _ = try $0.get(Stray.self, id: 1) } }),
         ("readTransaction", { storage in _ = try await storage.readTransaction { try $0.all(Stray.self) } }),
+        ("query explain", { _ = try await $0.query(Stray.self).where { $0.id > 1 }.explain() }),
+        ("blame", { _ = try await $0.blame(Stray.self, id: 1) }),
+        ("diff", { for try await _ in $0.diff(Stray.self, from: .position(0)) {} }),
         ("loadChildren", { _ = try await $0.loadChildren(Stray.self, where: "name", equals: "a") }),
     ]
 

@@ -37,6 +37,9 @@ extension DatabaseActor {
     ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
     /// Like ``stream(bufferingPolicy:onError:tracking:)``, but leaves out each value that equals the one before.
+    ///
+    /// Swift's texts are equal if only their Unicode form differs, such as é as one character or as two. A `String`, a `String?`,
+    /// a `[String]`, an entity and an array of entities are left out only if the bytes of their texts are equal, too.
     public nonisolated func streamDistinctOnMainActor<Value: Sendable & Equatable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },

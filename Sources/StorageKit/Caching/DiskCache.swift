@@ -43,7 +43,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         let found: (data: Data, used: Date)?
         do {
             found = try await db.read { db in
-                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now.storageValue]).map {
+                try GRDB.Row.fetchOne(db, sql: sql, arguments: [Self.stored(key), now.storageValue]).map {
                     ($0["blob"], $0["updatedAt"])
                 }
             }
@@ -53,7 +53,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
         guard let found else { return nil }
         if now.timeIntervalSince(found.used) > Self.noteIntervalSeconds {
-            await run("UPDATE \(table) SET updatedAt = ? WHERE key = ?", [now.storageValue, key])
+            await run("UPDATE \(table) SET updatedAt = ? WHERE key = ?", [now.storageValue, Self.stored(key)])
         }
         do {
             return try config.makeDecoder().decode(Value.self, from: found.data)
@@ -86,13 +86,13 @@ public actor DiskCache<Value: Codable & Sendable> {
                     INSERT INTO \(table)(key, blob, updatedAt, expiresAt, size) VALUES (?, ?, ?, ?, ?)
                     ON CONFLICT(key) DO UPDATE SET blob = excluded.blob, updatedAt = excluded.updatedAt,
                       expiresAt = excluded.expiresAt, size = excluded.size
-                    """, arguments: [key, data, now.storageValue, expires, data.count])
+                    """, arguments: [Self.stored(key), data, now.storageValue, expires, data.count])
             try Self.prune(table, to: quota, at: now, in: db)
         }
     }
 
     /// Removes the value of a key, if there is one.
-    public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [key]) }
+    public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [Self.stored(key)]) }
     /// Removes all values from the table.
     public func removeAll() async { await run("DELETE FROM \(table)", []) }
 
@@ -108,13 +108,18 @@ public actor DiskCache<Value: Codable & Sendable> {
         try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now.storageValue])
         size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }
-        var goes: [String] = []
+        var goes: [DatabaseValue] = []
         let oldest = try GRDB.Row.fetchCursor(db, sql: "SELECT key, size FROM \(table) ORDER BY updatedAt, key")
         while size > quota, let row = try oldest.next() {
             goes.append(row["key"])
             size -= row["size"] as Int
         }
         for key in goes { try db.execute(sql: "DELETE FROM \(table) WHERE key = ?", arguments: [key]) }
+    }
+
+    /// The key as the table has it. A text ends at a NUL character for GRDB, so that two keys could be one.
+    private static func stored(_ key: String) -> DatabaseValue {
+        key.utf8.contains(0) ? Data(key.utf8).databaseValue : key.databaseValue
     }
 
     private func run(_ sql: String, _ arguments: StatementArguments) async {

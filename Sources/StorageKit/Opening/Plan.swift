@@ -9,7 +9,8 @@ internal import StorageLog
 /// print(try StorageKit.plan(at: url) { schema in schema.autoSchema(UserRecord.self) })
 /// ```
 ///
-/// Custom projections that would be created or rebuilt are listed, but don't run.
+/// A store that doesn't exist isn't created, and an empty file stays empty. Custom projections that would be created or rebuilt
+/// are listed, but don't run.
 ///
 /// - Throws: What opening the store would throw; also `busy`, because the call has to be the store's writer for a moment.
 public func plan(
@@ -17,7 +18,12 @@ public func plan(
 ) throws -> SchemaPlan {
     var schema = Schema()
     try declare(&schema)
-    let engine = try StorageEngine.openStore(path: url.path, configuration: config)
+    let path = try url.storePath
+    let isInMemory = try !config.isReadOnly && StorageEngine.wouldCreate(path: path)
+    let engine =
+        isInMemory
+        ? try StorageEngine.openStoreInMemory(configuration: config)
+        : try StorageEngine.openStore(path: path, configuration: config)
     defer { engine.closeNow() }
     return try SchemaApplication(schema: schema, engine: engine).preview()
 }

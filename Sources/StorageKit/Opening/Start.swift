@@ -54,8 +54,8 @@ public func start(
 ///   - declare: Declares entities, indexes and migrations; those that are missing are created, in one transaction.
 /// - Throws: ``StorageError``: `busy` if another process writes, `not-a-store`, `unsupported-format`, `schema-mismatch` if the
 ///   declaration doesn't fit the stored data, `newer-schema` if a newer version of the program has changed the store,
-///   `migration-failed` if a step of the schema fails, `not-found` if a store that is opened for reading doesn't exist; also
-///   what `declare` throws.
+///   `migration-failed` if a step of the schema fails, `not-found` if a store that is opened for reading doesn't exist,
+///   `invalid-argument` for a URL that isn't of a file; also what `declare` throws.
 public func start(
     at url: URL, cacheTTL: TTL? = nil, diskQuota: Quota? = nil, config: StorageConfig? = nil,
     _ declare: (inout Schema) throws -> Void = { _ in }
@@ -64,14 +64,14 @@ public func start(
     try declare(&schema)
     let config = StorageConfig(config, cacheTTL: cacheTTL, diskQuota: diskQuota)
     do {
-        return try Context(try StorageEngine.openStore(path: url.path, configuration: config), schema)
+        return try Context(try StorageEngine.openStore(path: url.storePath, configuration: config), schema)
     } catch let error as StorageError
         where schema.options.eraseDatabaseOnSchemaChange && !config.isReadOnly
         && [.schemaMismatch, .newerSchema, .migrationFailed].contains(error.code)
     {
         schema.options.logger?("erasing \(url.path), which doesn't fit the schema: \(error.message)")
-        try StorageEngine.erase(path: url.path)
-        return try Context(try StorageEngine.openStore(path: url.path, configuration: config), schema)
+        try StorageEngine.erase(path: url.storePath)
+        return try Context(try StorageEngine.openStore(path: url.storePath, configuration: config), schema)
     }
 }
 

@@ -46,6 +46,32 @@ public func != <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredic
     .comparison(column: left.name, .different, .column(right.name))
 }
 
+// A column that is named by a text has the type of the other side, which the functions above then take.
+
+/// True of rows whose column is equal to another column, which may be NULL.
+@_disfavoredOverload
+public func == <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .same, .column(right.name))
+}
+
+/// True of rows whose column, which may be NULL, is equal to another column.
+@_disfavoredOverload
+public func == <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .same, .column(right.name))
+}
+
+/// True of rows whose column differs from another column, which may be NULL.
+@_disfavoredOverload
+public func != <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .different, .column(right.name))
+}
+
+/// True of rows whose column, which may be NULL, differs from another column.
+@_disfavoredOverload
+public func != <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .different, .column(right.name))
+}
+
 /// True of rows whose column is less than another column.
 public func < <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .less, .column(right.name))
@@ -63,6 +89,54 @@ public func > <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredica
 
 /// True of rows whose column is at least another column.
 public func >= <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .greaterOrEqual, .column(right.name))
+}
+
+/// True of rows whose column is less than another column, which isn't NULL.
+@_disfavoredOverload
+public func < <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .less, .column(right.name))
+}
+
+/// True of rows whose column isn't NULL and is less than another column.
+@_disfavoredOverload
+public func < <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .less, .column(right.name))
+}
+
+/// True of rows whose column is at most another column, which isn't NULL.
+@_disfavoredOverload
+public func <= <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .lessOrEqual, .column(right.name))
+}
+
+/// True of rows whose column isn't NULL and is at most another column.
+@_disfavoredOverload
+public func <= <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .lessOrEqual, .column(right.name))
+}
+
+/// True of rows whose column is greater than another column, which isn't NULL.
+@_disfavoredOverload
+public func > <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .greater, .column(right.name))
+}
+
+/// True of rows whose column isn't NULL and is greater than another column.
+@_disfavoredOverload
+public func > <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
+    .comparison(column: left.name, .greater, .column(right.name))
+}
+
+/// True of rows whose column is at least another column, which isn't NULL.
+@_disfavoredOverload
+public func >= <V>(left: StorageColumn<V>, right: StorageColumn<V?>) -> RowPredicate {
+    .comparison(column: left.name, .greaterOrEqual, .column(right.name))
+}
+
+/// True of rows whose column isn't NULL and is at least another column.
+@_disfavoredOverload
+public func >= <V>(left: StorageColumn<V?>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .greaterOrEqual, .column(right.name))
 }
 

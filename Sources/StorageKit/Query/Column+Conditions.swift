@@ -2,9 +2,9 @@ public import StorageCore
 public import StorageLog
 
 extension StorageColumn where Value: StorageColumnValue {
-    /// Whether the column equals one of several values.
+    /// Whether the column equals one of several values. As with `==`, NULL equals nil and no other value.
     public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
-        .among(column: name, values.map(\.storageValue))
+        .among(column: name, values.map(\.storageValue), isNullable: Value.isNullable)
     }
 
     /// Whether the column lies in a range, both ends included.
@@ -27,13 +27,47 @@ extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageCo
     /// Whether the column holds the raw value of one of several cases.
     @_disfavoredOverload
     public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
-        .among(column: name, values.map(\.rawValue.storageValue))
+        .among(column: name, values.map(\.rawValue.storageValue), isNullable: Value.RawValue.isNullable)
     }
 
     /// Returns an assignment of a case's raw value to the column, for an update.
     @_disfavoredOverload
     public func set(to value: Value) -> StorageAssignment {
         StorageAssignment(name, value.rawValue)
+    }
+}
+
+extension StorageColumn {
+    /// Whether the column holds the raw value of one of several cases, or NULL if nil is one of them.
+    @_disfavoredOverload
+    public func `in`<Case: RawRepresentable>(_ values: some Sequence<Case?>) -> RowPredicate
+    where Value == Case?, Case.RawValue: StorageColumnValue {
+        .among(column: name, values.map { $0?.rawValue.storageValue ?? .null }, isNullable: true)
+    }
+
+    /// Returns an assignment of a case's raw value, or of NULL, to the column, for an update.
+    @_disfavoredOverload
+    public func set<Case: RawRepresentable>(to value: Case?) -> StorageAssignment
+    where Value == Case?, Case.RawValue: StorageColumnValue {
+        StorageAssignment(name, value?.rawValue)
+    }
+}
+
+extension StorageColumn {
+    /// Returns an assignment of a value, as JSON, to the column, for an update.
+    public func set<JSON: Codable>(to value: JSON) -> StorageAssignment where Value == StoredJSON<JSON> {
+        StorageAssignment(name, json: value)
+    }
+}
+
+extension RowPredicate {
+    /// Whether a column equals one of several values. If it may be NULL, the result is never unknown, so that its negation is
+    /// true where it is false.
+    fileprivate static func among(column: String, _ values: [StorageValue], isNullable: Bool) -> RowPredicate {
+        guard isNullable else { return .among(column: column, values) }
+        let others = RowPredicate.among(column: column, values.filter { $0 != .null })
+        return values.contains(.null)
+            ? .any([.isNull(column: column), others]) : .all([.not(.isNull(column: column)), others])
     }
 }
 
@@ -55,9 +89,10 @@ public struct CollatedColumn<Value>: Sendable {
     let collation: RowPredicate.Collation
 }
 
-/// True of rows whose column is equal to a value by the given collation.
+/// True of rows whose column is equal to a value by the given collation. NULL equals nil and no other value.
 public func == <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
-    .comparison(column: left.column.name, .equal, .value(value.storageValue), collation: left.collation)
+    .comparison(
+        column: left.column.name, V.isNullable ? .same : .equal, .value(value.storageValue), collation: left.collation)
 }
 
 /// True of rows whose column is less than a value by the given collation.

@@ -59,8 +59,8 @@ extension FetchableQuery {
     /// An offset of the query applies to the first page. A query with a limit has no pages.
     ///
     /// - Parameter cursor: ``QueryPage/next`` of the previous page; nil for the first page.
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query, or a query with a
-    ///   limit; also as ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another entity or order, or a
+    ///   query with a limit; also as ``FetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) async throws -> QueryPage<Entity> {
         let run = run
         return try await reading { try run.page($0, after: cursor, size: size) }

@@ -23,10 +23,14 @@ extension FetchableQuery {
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``FetchableQuery`` says.
     public func fetch<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
+        isolation: isolated (any Actor)? = #isolation,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
     ) async throws -> [AggregatedEntity<Entity, (repeat each Part)>] {
-        try await fetch(
-            aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition))
+        let reading = AggregateReading(repeat each aggregates)
+        let (query, related) = related(children, reading.terms, relatedRequest().where(condition))
+        return try await query.reading { [request = query.request] db in
+            try QueryRun(request: request).fetch(db, with: related, reading: reading)
+        }
     }
 
     /// Returns every matching entity, with aggregates of those rows of a property marked `@StorageHasMany` that another query
@@ -83,15 +87,19 @@ extension QueryRun {
         _ db: GRDB.Database, with aggregates: RelatedAggregates, reading: AggregateReading<Value>
     ) throws -> [AggregatedEntity<E, Value>] {
         var found = try EntityRows(request, reading: [aggregates.relation.column])
-        _ = try statement().run(db) { try found.append($0) }
-        try found.include(db)
+        try explaining(db) {
+            _ = try statement().run(db) { try found.append($0) }
+            try found.include(db)
+        }
         var text = try aggregates.sql()
-        return try found.entities.enumerated().map { index, entity in
-            text.values[0] = found.values[found.values.count - 1][index]
-            let values = try text.run(db) { rows in
-                try rows.next() ? (0..<aggregates.count).map { rows.row.value(at: Int32($0)) } : nil
+        return try StorageError.explaining(table: aggregates.relation.table.name, in: db) {
+            try found.entities.enumerated().map { index, entity in
+                text.values[0] = found.values[found.values.count - 1][index]
+                let values = try text.run(db) { rows in
+                    try rows.next() ? (0..<aggregates.count).map { rows.row.value(at: Int32($0)) } : nil
+                }
+                return AggregatedEntity(entity, try values.map(reading.decode) ?? reading.empty)
             }
-            return AggregatedEntity(entity, try values.map(reading.decode) ?? reading.empty)
         }
     }
 }

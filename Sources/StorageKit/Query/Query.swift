@@ -25,8 +25,8 @@ extension WriteTransaction {
 
 /// A query over an entity's rows. Nothing is read until one of the `async` methods is called.
 ///
-/// Column names are checked when the query runs, and values are always bound. Rows have a total order: after the requested
-/// columns, they are sorted by the key, in the direction of the last of these columns.
+/// Properties are checked by the compiler, columns named by text when the query runs; values are always bound. Rows have
+/// a total order: after the requested columns, they are sorted by the key, in the direction of the last of these columns.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
@@ -53,17 +53,21 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
 
     /// Updates columns of every matching entity, as one commit. Rows that already hold the values aren't written.
     ///
+    /// A part of an optional embedded value is updated only where the value isn't nil, like `home?.city = "Kyiv"` in Swift. Assign
+    /// every part to give rows a value that have none, or nil to every part to take it away.
+    ///
     /// ```swift
     /// try await storage.query(User.self).where { $0.lastSeen < limit }.updateAll { $0.isActive.set(to: false) }
     /// ```
     ///
     /// - Returns: The number of changed rows.
-    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``FetchableQuery``
-    ///   and ``Storage`` say.
+    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key, and `invalid-value` for nil in a required
+    ///   part of an embedded value that isn't nil; also as ``FetchableQuery`` and ``Storage`` say.
     @discardableResult
-    public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) async throws
-        -> Int
-    {
+    public func updateAll(
+        isolation: isolated (any Actor)? = #isolation,
+        @AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]
+    ) async throws -> Int {
         let query = self
         let assignments = assignments(ColumnRef())
         return try await storage.write { tx in try tx.query(Entity.self, query.request).update(assignments) }.value

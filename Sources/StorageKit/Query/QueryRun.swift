@@ -14,7 +14,7 @@ struct QueryRun<E: RegisteredEntity> {
     /// The statement that finds the rows.
     func statement() throws -> QuerySQL.Text { try sql.select(limit: request.rows.limit) }
 
-    private func explaining<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+    func explaining<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
         try StorageError.explaining(table: E.Record.databaseTableName, in: db, body)
     }
 
@@ -51,7 +51,10 @@ struct QueryRun<E: RegisteredEntity> {
     func deleteAll(_ db: GRDB.Database) throws -> Int { try explaining(db) { try sql.delete().change(db) } }
 
     func updateAll(_ assignments: [StorageAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
-        try explaining(db) { try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0 }
+        let columns = EntityTableCache.of(E.Record.self).columns
+        return try explaining(db) {
+            try sql.update(assignments, of: columns, stamp: stamp(now))?.change(db) ?? 0
+        }
     }
 
     private func stamp(_ now: StorageValue) -> (column: String, now: StorageValue)? {
@@ -62,10 +65,12 @@ struct QueryRun<E: RegisteredEntity> {
     func explain(_ db: GRDB.Database) throws -> QueryExplanation {
         let text = try sql.select(limit: request.rows.limit)
         let plan = QuerySQL.Text(sql: "EXPLAIN QUERY PLAN \(text.sql)", values: text.values)
-        let lines = try plan.run(db) { rows in
-            var lines: [String] = []
-            while try rows.next() { lines.append(try rows.row.text(at: 3)) }
-            return lines
+        let lines = try explaining(db) {
+            try plan.run(db) { rows in
+                var lines: [String] = []
+                while try rows.next() { lines.append(try rows.row.text(at: 3)) }
+                return lines
+            }
         }
         return QueryExplanation(
             sql: text.sql, values: text.values, plan: lines,

@@ -15,6 +15,15 @@ public struct StorageAssignment: Sendable {
             self.value = .failure(error)
         }
     }
+
+    init(_ column: String, json value: some Codable) {
+        self.column = column
+        do throws(StorageError) {
+            self.value = .success(try _StorageJSON.stored(value))
+        } catch {
+            self.value = .failure(error)
+        }
+    }
 }
 
 /// Collects the assignments of an update, one for each line.

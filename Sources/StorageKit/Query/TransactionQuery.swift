@@ -38,8 +38,8 @@ extension TransactionFetchableQuery {
 
     /// Returns a page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
     ///
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query, or a query with a
-    ///   limit; also as ``TransactionFetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another entity or order, or a
+    ///   query with a limit; also as ``TransactionFetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) throws -> QueryPage<Entity> {
         try run.page(database, after: cursor, size: size)
     }
@@ -75,20 +75,24 @@ public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQu
     /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted.
     /// - Throws: ``StorageError`` as ``WriteTransaction`` and ``TransactionFetchableQuery`` say.
     @discardableResult
-    public func deleteAll() throws -> Int { try run.deleteAll(database) }
+    public func deleteAll() throws -> Int {
+        try transaction.writer.inStatement { try run.deleteAll(database) }
+    }
 
-    /// Updates columns of every matching entity.
+    /// Updates columns of every matching entity, as ``Query/updateAll(isolation:_:)`` does.
     ///
     /// - Returns: The number of changed rows.
-    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``WriteTransaction`` and
-    ///   ``TransactionFetchableQuery`` say.
+    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key, and `invalid-value` for nil in a required
+    ///   part of an embedded value that isn't nil; also as ``WriteTransaction`` and ``TransactionFetchableQuery`` say.
     @discardableResult
     public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) throws -> Int {
         try update(assignments(ColumnRef()))
     }
 
     func update(_ assignments: [StorageAssignment]) throws -> Int {
-        try run.updateAll(assignments, now: transaction.now.storageValue, database)
+        try transaction.writer.inStatement {
+            try run.updateAll(assignments, now: transaction.now.storageValue, database)
+        }
     }
 }
 

@@ -11,7 +11,8 @@ extension EntityReader {
         try await get(type, id: id)
     }
 
-    /// Returns the entities that others refer to, keyed by id. Runs one query.
+    /// Returns the entities that others refer to, keyed by id. Runs one query. Of ids that Swift considers equal, such as `é` composed
+    /// and decomposed, the result has one: ``loadParent(_:id:)`` finds each.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func loadParents<Parent: RegisteredEntity>(
@@ -43,14 +44,14 @@ extension EntityReader {
     }
 
     /// Returns the entities whose column refers to any of several entities, keyed by the value of the column, each list in the
-    /// requested order. All are read from one state.
+    /// requested order. All are read from one state. Texts that Swift considers equal share a list, one's entities after the other's.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``EntityReader`` says.
     public func loadChildren<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
         _ type: Child.Type, where foreignKey: String, in parentIds: some Sequence<Value>, orderBy: String? = nil,
         ascending: Bool = true
     ) async throws -> [Value: [Child]] {
-        let parents = Set(parentIds)
+        let parents = Array(parentIds)
         return try await reading([Child.Record.databaseTableName]) { db in
             try RelationshipQueries.children(
                 type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: db)

@@ -26,18 +26,29 @@ enum RelationshipQueries {
         return try QueryRun(request: QueryRequest<E>(rows)).fetch(db)
     }
 
-    /// Reads children with one statement, prepared once and run for each parent, as ``EntityRows`` does.
+    /// Reads children with one statement, prepared once and run for each parent, as ``EntityRows`` does. Parents are distinguished by
+    /// their bytes: two texts that Swift considers equal share a list, with each child once.
     static func children<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
-        _ type: Child.Type, where foreignKey: String, in parents: Set<Value>, orderBy: String?, ascending: Bool,
+        _ type: Child.Type, where foreignKey: String, in parents: [Value], orderBy: String?, ascending: Bool,
         in db: GRDB.Database
     ) throws -> [Value: [Child]] {
         _ = try EntityTableCache.of(Child.Record.self).column(named: foreignKey)
         var children: [Value: [Child]] = [:]
+        // Equal numbers find the same rows.
+        var known: Set<[UInt8]> = []
         // Nothing refers to NULL.
         for parent in parents where parent.storageValue != .null {
+            guard known.insert(KeyCoding.encodeNumerically([parent.storageValue])).inserted else { continue }
             let found: [Child] = try rows(
                 where: foreignKey, among: [parent.storageValue], orderBy: orderBy, ascending: ascending, in: db)
-            if !found.isEmpty { children[parent] = found }
+            guard let listed = children[parent] else {
+                if !found.isEmpty { children[parent] = found }
+                continue
+            }
+            // A collation that considers the parents equal as well has found the same rows.
+            func key(_ child: Child) -> [UInt8] { KeyCoding.encode([Child.Record.key(of: child.id)]) }
+            let keys = Set(listed.map(key))
+            children[parent] = listed + found.filter { !keys.contains(key($0)) }
         }
         return children
     }

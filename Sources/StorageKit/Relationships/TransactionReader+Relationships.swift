@@ -11,7 +11,8 @@ extension TransactionReader {
         try get(type, id: id)
     }
 
-    /// Returns the entities that others refer to, keyed by id. Runs one query.
+    /// Returns the entities that others refer to, keyed by id. Runs one query. Of ids that Swift considers equal, such as `é` composed
+    /// and decomposed, the result has one: ``loadParent(_:id:)`` finds each.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func loadParents<Parent: RegisteredEntity>(
@@ -39,14 +40,14 @@ extension TransactionReader {
     }
 
     /// Returns the entities whose column refers to any of several entities, keyed by the value of the column, each list in the
-    /// requested order. All are read from one state.
+    /// requested order. All are read from one state. Texts that Swift considers equal share a list, one's entities after the other's.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``TransactionReader`` says.
     public func loadChildren<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
         _ type: Child.Type, where foreignKey: String, in parentIds: some Sequence<Value>, orderBy: String? = nil,
         ascending: Bool = true
     ) throws -> [Value: [Child]] {
-        let parents = Set(parentIds)
+        let parents = Array(parentIds)
         return try RelationshipQueries.children(
             type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: database)
     }

@@ -41,8 +41,11 @@ extension Schema {
     /// ```
     ///
     /// The table keeps its constraints, indexes and triggers, and gets a column `_position`. It needs a rowid and a primary key
-    /// that is NULL in no row: a table `WITHOUT ROWID`, a virtual table, or one with generated columns is refused. All rows are
-    /// one commit, which is in memory until it is written: for millions of rows use `storagekit adopt`.
+    /// that is NULL in no row: a table `WITHOUT ROWID`, a virtual table, or one with generated columns is refused.
+    ///
+    /// All rows are part of one commit, which is in memory until it is written: opening the store throws `limit-exceeded` for more
+    /// than 16,777,216 rows or 512 MiB of texts and blobs. `storagekit adopt` takes several commits for a large database, but only
+    /// for one that isn't a store yet.
     public mutating func adopt(_ table: String) {
         addStep("adopt \(table)") { try $0.writer.adopt(table) }
     }
@@ -102,7 +105,7 @@ extension Schema {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
         let name = id ?? title
         // The table would convert what doesn't fit its column, and a value of the past wouldn't.
-        let checked: Upcast = { old in try Value(storageValue: convert(old)).storageValue }
+        let checked: Upcast = { old in try Value(storageValue: convert(old))._storable() }
         // What an earlier version has let the table convert stays readable as the closure returns it.
         upcasts[name] = { old in
             let new = try convert(old)

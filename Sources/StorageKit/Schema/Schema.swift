@@ -45,9 +45,14 @@ public struct Schema: Sendable {
 
     /// Creates the tables of these records if they don't exist, and adds missing columns.
     ///
-    /// In existing rows, a new column that isn't optional gets its property's default, or else `''`, `0` or an empty blob; a
-    /// date is the first day of 2001. Nothing is ever removed or converted: if that were needed, the store is refused, and the
-    /// error names the call to make, such as ``renameColumn(_:to:in:id:)``.
+    /// In existing rows, a new column gets its property's initial value if that is constant: literals, operators on them, cases and
+    /// other members of the property's type, limits such as `Int.max`, and empty values such as `.init()`. Without an initial
+    /// value, a column that isn't optional gets `''`, `0` or an empty blob; a date is the first day of 2001. A store with a new
+    /// column whose initial value isn't constant, such as `Date()` or that of an embedded property, is refused, unless the column
+    /// is optional.
+    ///
+    /// Nothing is ever removed or converted: if that were needed, the store is refused, and the error names the call to make,
+    /// such as ``renameColumn(_:to:in:id:)``.
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
         var declared: [EntityDefinition] = []
         for record in repeat each records { declared.append(EntityDefinition(record)) }

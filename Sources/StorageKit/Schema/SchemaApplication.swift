@@ -45,6 +45,8 @@ struct SchemaApplication {
         guard !schema.steps.isEmpty else { return plan }
         do {
             try engine.withWriterNow { writer, db in
+                // GRDB keeps what it found of the schema when a write is undone.
+                db.clearSchemaCache()
                 let done = try doneSteps(writer)
                 let pending = schema.steps.filter { step in step.once.map { !done.contains($0) } ?? true }
                 // Otherwise recreating a table would delete the rows that refer to it.
@@ -90,6 +92,8 @@ struct SchemaApplication {
         } catch {
             throw Self.explained(error, step)
         }
+        // GRDB doesn't see what the engine's own statements do to the schema, and would answer `tableExists` from before.
+        db.clearSchemaCache()
         var changes = SchemaPlan.changes(from: before, to: writer.catalog)
         let tablesAfter = try tablesOfNoEntity(db, writer.catalog)
         changes += tables.subtracting(tablesAfter).sorted().map { "drop table \"\($0)\"" }

@@ -8,7 +8,7 @@ extension Storage {
     ///
     /// ```swift
     /// let observation = storage.observeCommits(longerThan: .milliseconds(100)) { commit in
-    ///     print("slow commit: \(commit.duration), \(commit.reason)", commit.metadata.correlation ?? "")
+    ///     print("slow commit: \(commit.duration), \(commit.reason.rawValue)", commit.metadata.correlation ?? "")
     /// }
     /// ```
     ///
@@ -32,7 +32,7 @@ extension Storage {
     ///
     /// ```swift
     /// let observation = storage.observeReads(longerThan: .milliseconds(100)) { read in
-    ///     print("slow read: \(read.duration), \(read.reason)", read.statement ?? "")
+    ///     print("slow read: \(read.duration), \(read.reason.rawValue)", read.statement ?? "")
     /// }
     /// ```
     ///

@@ -46,7 +46,7 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         }
     }
 
-    private static func key(_ id: E.Id) -> [UInt8] { KeyCoding.encode([E.Record.key(of: id)]) }
+    private static func key(_ id: E.Id) -> [UInt8] { KeyCoding.encodeNumerically([E.Record.key(of: id)]) }
 
     func get(_ id: E.Id) -> E? {
         let now = clock.now

@@ -94,4 +94,28 @@ extension Storage {
     ) async throws -> Int {
         try await deleteAll(type, where: E.Record.columns[keyPath: column].name, equals: value)
     }
+
+    /// Deletes the rows whose property holds the raw value of a case, as one commit.
+    ///
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
+    /// - Throws: ``StorageError`` as ``Storage`` says.
+    @_disfavoredOverload
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity, Value: RawRepresentable>(
+        _ type: E.Type, where column: KeyPath<E.Record.Columns, StorageColumn<Value>>, equals value: Value
+    ) async throws -> Int where Value.RawValue: StorageColumnValue {
+        try await deleteAll(type, where: E.Record.columns[keyPath: column].name, equals: value.rawValue)
+    }
+
+    /// Deletes the rows whose property holds the raw value of a case, or NULL if the value is nil, as one commit.
+    ///
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
+    /// - Throws: ``StorageError`` as ``Storage`` says.
+    @_disfavoredOverload
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity, Value: RawRepresentable>(
+        _ type: E.Type, where column: KeyPath<E.Record.Columns, StorageColumn<Value?>>, equals value: Value?
+    ) async throws -> Int where Value.RawValue: StorageColumnValue {
+        try await deleteAll(type, where: E.Record.columns[keyPath: column].name, equals: value?.rawValue)
+    }
 }

@@ -22,12 +22,13 @@ extension Storage {
     ///   - verifying: Whether the copy is checked against its log before it gets its name; every byte is read once then.
     ///   - progress: Called with the stage (`copy`, `verify`) and its progress, on any thread.
     /// - Returns: What the copy contains.
-    /// - Throws: `conflict` if the file exists; `corrupt` if the store itself is damaged.
+    /// - Throws: `conflict` if the file exists; `corrupt` if the store itself is damaged; `invalid-argument` for a URL that isn't of a
+    ///   file.
     @discardableResult
     public func backup(
         to url: URL, replacing: Bool = false, verifying: Bool = true,
         progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
     ) async throws -> StoreBackup {
-        try await engine.backup(to: url.path, replacing: replacing, verifying: verifying, progress: progress)
+        try await engine.backup(to: url.storePath, replacing: replacing, verifying: verifying, progress: progress)
     }
 }

@@ -107,27 +107,37 @@ extension Storage {
     ///     `correlation`.
     ///   - idempotencyKey: Identifies the write: if a commit with this key already exists, nothing is done and its receipt is
     ///     returned. Keys that begin with `storagekit.schema/` are reserved for migrations.
+    ///   - attributes: More about the commit, by names of your choice. Names that begin with `storagekit.` are reserved, and so are
+    ///     `sync.rows`, `sync.expecting`, `hub.producer` and `hub.origin`.
     /// - Returns: The receipt, with the position of the commit in the log. The commit is in the store's file when the call
     ///   returns.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` for a key of migrations, or
-    ///   if the call is made inside a body of the store's `sqliteClient` and would wait for it.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` for a key of migrations, for the
+    ///   name of an attribute that is reserved, or if the call is made inside a body of the store's `sqliteClient` and would wait for it.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
         idempotencyKey: String? = nil, attributes: [String: String] = [:],
         _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws -> CommitReceipt {
-        try checkWaitsForNoBody(writes: true)
         // A migration of this name would count as done.
         guard idempotencyKey?.utf8.starts(with: SchemaStep.keyPrefix.utf8) != true else {
             throw StorageError(
                 .invalidArgument, "Idempotency keys that begin with \(SchemaStep.keyPrefix) are those of migrations.",
                 remedy: "Give the write another key.")
         }
+        try ReservedNames.check(attributes: attributes.keys)
         let metadata = CommitMetadata(
             actor: actor ?? CommitContext.actor, app: app ?? CommitContext.app, reason: reason,
             correlation: correlation ?? CommitContext.correlation, idempotencyKey: idempotencyKey,
             attributes: attributes)
+        return try await commit(metadata, body)
+    }
+
+    /// Makes a commit whose attributes may be the library's own.
+    package func commit(
+        _ metadata: CommitMetadata, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws -> CommitReceipt {
+        try checkWaitsForNoBody(writes: true)
         return try await engine.commit(metadata) { writer, db in
             try body(WriteTransaction(writer: writer, database: db))
         }
@@ -146,17 +156,26 @@ extension Storage {
     /// because there would be no value to return for a commit that isn't repeated.
     ///
     /// - Returns: The result of `body` in the run that was committed, and the commit's receipt.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` if the call is made inside a
-    ///   body of the store's `sqliteClient` and would wait for it.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says; also `invalid-argument` for the name of an attribute that
+    ///   is reserved, or if the call is made inside a body of the store's `sqliteClient` and would wait for it.
     @discardableResult
     public func write<Value: Sendable>(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
         attributes: [String: String] = [:], _ body: @escaping @Sendable (WriteTransaction) throws -> Value
     ) async throws -> (value: Value, receipt: CommitReceipt) {
+        try ReservedNames.check(attributes: attributes.keys)
+        let metadata = CommitMetadata(
+            actor: actor ?? CommitContext.actor, app: app ?? CommitContext.app, reason: reason,
+            correlation: correlation ?? CommitContext.correlation, attributes: attributes)
+        return try await commit(metadata, returning: body)
+    }
+
+    /// Makes a commit whose attributes may be the library's own, and returns the result of `body` with the receipt.
+    package func commit<Value: Sendable>(
+        _ metadata: CommitMetadata, returning body: @escaping @Sendable (WriteTransaction) throws -> Value
+    ) async throws -> (value: Value, receipt: CommitReceipt) {
         let outcome = Outcome<Value>()
-        let receipt = try await write(
-            actor: actor, app: app, reason: reason, correlation: correlation, attributes: attributes
-        ) { (tx: WriteTransaction) -> Void in outcome.value = try body(tx) }
+        let receipt = try await commit(metadata) { outcome.value = try body($0) }
         guard let value = outcome.value else { throw StorageError.closed() }
         return (value, receipt)
     }

@@ -14,7 +14,8 @@ extension StorageError {
         do {
             return try body()
         } catch {
-            guard let error = wrapping(error) as? StorageError, let missing = error.missingTable,
+            let error = wrapping(error)
+            guard let missing = (error as? StorageError)?.missingTable,
                 missing.lowercasedASCII == table.lowercasedASCII
             else { throw error }
             guard let database, database.configuration.readonly,

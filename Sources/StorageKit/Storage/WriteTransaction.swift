@@ -14,7 +14,10 @@ public import StorageLog
 /// Every call throws ``StorageError``: `conflict` if a constraint of the table is broken, `invalid-value` for NaN and other values that can't be
 /// stored, `not-found` if the entity has no table because it wasn't declared when the store was opened, `database` if SQLite refuses the statement,
 /// and `io-error` if the disk fails. The changes of a call that throws are undone, except that of several statements in one
-/// `execute` those before the failed one remain; the transaction continues if the body catches the error.
+/// `execute` those before the failed one remain, and of that one what it did before a trigger ran `RAISE(FAIL)` or a constraint with
+/// `ON CONFLICT FAIL` refused a row; the transaction continues if the body catches the error. While a statement
+/// with `RETURNING` isn't read to its end, a call that saves several rows throws, and one that changes a single row too if a trigger or a table, also a
+/// temporary one, has such a `FAIL`.
 ///
 /// A text with a NUL character (`invalid-value`) and a value or commit beyond ``Limits`` (`limit-exceeded`) are found when their event is recorded:
 /// the write fails as a whole, at the latest when its body has ended.
@@ -41,7 +44,9 @@ public struct WriteTransaction: TransactionReader {
     public func save<E: RegisteredEntity>(_ entity: E) throws {
         let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
-            try table.save(CollectionOfOne(entity), now: now, with: writer)
+            try writer.inStatement {
+                try table.save(CollectionOfOne(entity), now: now, with: writer)
+            }
         }
     }
 
@@ -52,8 +57,8 @@ public struct WriteTransaction: TransactionReader {
         let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
             let save = { try table.save(entities, now: now, with: writer) }
-            // SQLite undoes the statement of a single row by itself.
-            if entities.count > 1 { try writer.inSavepoint(save) } else { try save() }
+            return entities.count > 1
+                ? try writer.inSavepoint(save) : try writer.inStatement(save)
         }
     }
 
@@ -81,7 +86,9 @@ public struct WriteTransaction: TransactionReader {
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws {
         let table = EntityTableCache.of(E.Record.self)
-        try StorageError.explaining(table: table.name) { try table.delete(E.Record.key(of: id), with: writer) }
+        try StorageError.explaining(table: table.name) {
+            try writer.inStatement { try table.delete(E.Record.key(of: id), with: writer) }
+        }
     }
 
     /// Deletes the row with this id if it meets a precondition.
@@ -104,7 +111,9 @@ public struct WriteTransaction: TransactionReader {
     @discardableResult
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
         let table = E.Record.databaseTableName
-        try StorageError.explaining(table: table) { try writer.statement("DELETE FROM \(quoted(table))").execute() }
+        try StorageError.explaining(table: table) {
+            try writer.inStatement { try writer.statement("DELETE FROM \(quoted(table))").execute() }
+        }
         return database.changesCount
     }
 
@@ -119,12 +128,15 @@ public struct WriteTransaction: TransactionReader {
         let table = EntityTableCache.of(E.Record.self)
         let sql = "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1"
         let statement = try StorageError.explaining(table: table.name) { try writer.statement(sql) }
-        try value.write(to: statement.writer, at: 1)
-        try statement.execute()
+        try statement.writer.bind(value.argument(), at: 1)
+        try writer.inStatement { try statement.execute() }
         return database.changesCount
     }
 
     /// Runs SQL, with values bound as properties store them. Changes in entity tables are captured.
+    ///
+    /// As with all SQL, a column that gets a value converts it by its declared type: of the text `007` one declared `INTEGER` or
+    /// `NUMERIC` makes 7. Calls such as `save` and `updateAll` refuse a value that wouldn't come back the same.
     ///
     /// ```swift
     /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
@@ -133,14 +145,18 @@ public struct WriteTransaction: TransactionReader {
     /// - Throws: ``StorageError`` with `invalid-value` for a date that can't be stored and for NaN, which SQLite would turn
     ///   into NULL; also as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
-        try database.execute(sql: sql, arguments: StatementArguments(storing: values))
+        try execute(sql, StatementArguments(storing: values))
     }
 
     /// Runs SQL with arguments bound as GRDB binds them: dates are exact only to the millisecond.
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
-        try database.execute(sql: sql, arguments: arguments)
+        do {
+            try database.execute(sql: sql, arguments: arguments)
+        } catch {
+            throw StorageError.wrapping(error)
+        }
     }
 
     private func check<E: RegisteredEntity>(_ type: E.Type, id: E.Id, _ expected: RowPrecondition) throws {

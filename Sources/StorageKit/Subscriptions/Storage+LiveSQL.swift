@@ -28,12 +28,16 @@ extension Storage {
     /// last one by `id`, and a difference is sent if there is one. To follow an entity's rows at a cost proportional to the
     /// changed rows, use `query(…).live()`.
     ///
+    /// The items' `==` decides whether there is one. Swift's texts are equal if only their Unicode form differs, such as é as one
+    /// character or as two: such a change of a text isn't sent, unless `==` compares the `utf8` of texts.
+    ///
     /// There is an exception for a closure that runs a single statement: a `SELECT` from one table whose condition compares
     /// columns with whole numbers or texts, joined by AND. Rows that meet it neither before nor after
     /// a commit don't make the closure run. ``SubscriptionExplanation/rowCondition`` shows the condition.
     ///
     /// `differences(since:)` sends the whole result: earlier results aren't in the log, and running the closure on the tables
-    /// as of that position could give another result, because of today's time, variables and plan.
+    /// as of that position could give another result, because of today's time, variables and plan. A reader that still has
+    /// its rows receives the steps from them with `differences(from:)`.
     ///
     /// - Parameter body: Reads the rows from one state of the store. An error of SQLite or an exceeded limit in the first
     ///   run ends the sequence; other errors go to `onError`, and the closure runs again after the next commit.
@@ -52,7 +56,8 @@ extension Storage {
     /// let pages = storage.liveValue { try Int.fetchOne($0, sql: "SELECT sum(pages) FROM books") ?? 0 }
     /// ```
     ///
-    /// The closure runs again under the conditions of ``live(tracking:)``.
+    /// The closure runs again under the conditions of ``live(tracking:)``. A value is sent if it differs from the last one by
+    /// `==`; a `String`, a `String?`, a `[String]`, an entity and an array of entities, also if the bytes of a text differ.
     public func liveValue<Value: Sendable & Equatable>(
         tracking body: @escaping @Sendable (Database) throws -> Value
     ) -> LiveQuery<Value, ValueDifference<Value>> {
@@ -147,7 +152,7 @@ private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
                 onError(error)
             }
             guard let found else { return nil }
-            guard found.value != old else { continue }
+            if let old, found.value.isSame(as: old) { continue }
             last.withLock { $0 = found.value }
             return (old, found.value, found.position)
         }

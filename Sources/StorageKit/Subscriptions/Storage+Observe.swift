@@ -56,7 +56,8 @@ extension Storage {
         ) { items, send in send(items) }
     }
 
-    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, but leaves out each list that equals the one before.
+    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, but leaves out each list that equals the one before,
+    /// with texts of the same bytes.
     ///
     /// ```swift
     /// for await users in storage.observeAllDistinct(User.self, orderBy: "name") {

@@ -2,6 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
+internal import StorageViews
 internal import Synchronization
 
 /// A difference that is read a page at a time from any task.
@@ -34,6 +35,19 @@ final class DifferencePages: @unchecked Sendable {
                     connection, from: try reader.position(of: from), to: try reader.position(of: to),
                     selection: selection))
         }
+    }
+
+    /// The difference of one entity.
+    ///
+    /// - Throws: `not-found` for an entity that the store has never had.
+    static func make(
+        _ engine: StorageEngine, from: StoragePoint, to: StoragePoint, entity: String
+    ) async throws -> DifferencePages {
+        let isKnown = try await engine.read { db in
+            try !Catalog.load(db.connection).entities(named: [entity]).isEmpty
+        }
+        guard isKnown else { throw StorageError.noEntity(entity) }
+        return try await make(engine, from: from, to: to, tables: [entity])
     }
 
     /// Returns the next changes; empty at the end.

@@ -41,7 +41,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
         /// Returns the next difference; nil at the end.
         ///
         /// - Throws: ``StorageError``: `closed`, `schema-mismatch` if a column was converted since and this program doesn't
-        ///   declare the conversion.
+        ///   declare the conversion, `not-found` for an entity that the store has never had.
         public mutating func next() async throws -> EntityDifference<E>? {
             while buffer.isEmpty {
                 let pages: DifferencePages
@@ -50,7 +50,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
                 } else {
                     pages = try await DifferencePages.make(
                         differences.engine, from: differences.from, to: differences.to,
-                        tables: [E.Record.databaseTableName])
+                        entity: E.Record.databaseTableName)
                     self.pages = pages
                 }
                 let changes = try pages.page()

@@ -15,7 +15,7 @@ extension Storage {
     ///
     /// - Throws: ``StorageError`` with `not-found` for an entity that the store has never had; also as ``Storage`` says.
     public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [EntityVersion<E>] {
-        let key = [E.Record.key(of: id)]
+        let given = [E.Record.key(of: id)]
         let upcasts = snapshots.upcasts
         return try await engine.read { db in
             let connection = try db.connection
@@ -23,8 +23,10 @@ extension Storage {
             guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else {
                 throw StorageError.noEntity(E.Record.databaseTableName)
             }
+            let log = LogReader(connection)
+            let (key, last) = try log.recordedRow(equalTo: given, in: entity)
             var events: [(event: StorageEvent, row: NetRow)] = []
-            try LogReader(connection).forEachVersion(of: key, in: entity) { batch, index in
+            try log.forEachVersion(from: last ?? 0) { batch, index in
                 let row = batch.withView { NetRow($0, event: index) }
                 events.append((batch.event(at: index, catalog: rows.catalog), row))
                 return true

@@ -26,8 +26,11 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         reader = LogReader(connection)
         self.catalog = catalog
         self.upcasts = upcasts
-        let placeholders = EntityTableCache.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        values = try PreparedStatement(connection, "SELECT \(placeholders)")
+        // Errors of values name the column.
+        let columns = EntityTableCache.of(Record.self).columns.enumerated().map {
+            "?\($0.offset + 1) AS \(quoted($0.element.name))"
+        }
+        values = try PreparedStatement(connection, "SELECT \(columns.joined(separator: ", "))")
     }
 
     /// The values of the record's columns; nil if there was no such row.

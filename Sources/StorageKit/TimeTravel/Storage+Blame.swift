@@ -2,6 +2,7 @@ internal import GRDB
 public import StorageCore
 public import StorageEntities
 public import StorageLog
+internal import StorageViews
 
 extension Storage {
     /// Returns who set each value of a row, when and why: for each column, its value and the event that last set it.
@@ -20,19 +21,25 @@ extension Storage {
     ///   - ignored: Commits to ignore, such as a bulk edit: the event before counts instead. The row's insert can't be ignored;
     ///     ``CellOrigin/isIgnored`` shows such a case.
     /// - Returns: The origins of the values; nil if there was no such row at the point.
-    /// - Throws: `not-found` for a point that isn't in the log.
+    /// - Throws: `not-found` for an entity that the store doesn't have and for a point that isn't in the log.
     public func blame<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, at point: StoragePoint = .head,
         ignoring ignored: @escaping @Sendable (CommitInfo) -> Bool = { _ in false }
     ) async throws -> [CellOrigin]? {
-        let key = E.Record.key(of: id)
+        let given = [E.Record.key(of: id)]
         let name = E.Record.databaseTableName
         return try await engine.readLong { db in
             let connection = try db.connection
             let reader = LogReader(connection)
             let position = try reader.position(of: point)
-            guard let entity = try Catalog.load(connection).entity(named: name) else { return nil }
-            return try reader.origins(of: [key], in: entity, at: position, ignoring: ignored)
+            guard let entity = try Catalog.load(connection).entity(named: name) else {
+                throw StorageError.noEntity(name)
+            }
+            for key in reader.recordedKeys(equalTo: given, in: entity) {
+                let origins = try reader.origins(of: key, in: entity, at: position, ignoring: ignored)
+                if let origins { return origins }
+            }
+            return nil
         }
     }
 }

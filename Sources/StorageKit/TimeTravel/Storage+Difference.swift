@@ -31,8 +31,8 @@ extension Storage {
     /// Both are read as the type is declared now. If a property's column didn't exist at a point, the property has the column's
     /// default; if the column was converted since, it has the converted value.
     ///
-    /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-value` for an entity that the type can't represent,
-    ///   `schema-mismatch` if this program doesn't declare a conversion.
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log and for an entity that the store has never had,
+    ///   `invalid-value` for an entity that the type can't represent, `schema-mismatch` if this program doesn't declare a conversion.
     public func diff<E: RegisteredEntity>(
         _ type: E.Type, from: StoragePoint, to: StoragePoint = .head
     ) -> EntityDifferences<E> {

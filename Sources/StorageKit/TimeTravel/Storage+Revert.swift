@@ -44,9 +44,10 @@ extension Storage {
     ///
     /// - Parameters:
     ///   - author: The actor whose newest commit is undone; any actor's if nil. An undo or redo belongs to the actor of the original commit.
-    ///   - policy: What happens if a value has changed since.
+    ///   - policy: What happens if a value has changed since, also in a dry run.
     ///   - isDryRun: Whether to report only what would be done.
-    /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `not-found` if there is nothing to undo, `conflict` if a value has changed since and
+    ///   the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func undo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -56,12 +57,14 @@ extension Storage {
             of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
-    /// Redoes the newest undo, if nothing else has changed since.
+    /// Redoes the newest undo, if the actor (anyone, if nil) has committed nothing since.
     ///
     /// - Parameters:
     ///   - author: The actor whose commit was undone; any actor's if nil.
+    ///   - policy: What happens if a value has changed since, also in a dry run.
     ///   - isDryRun: Whether to report only what would be done.
-    /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `not-found` if there is nothing to redo, `conflict` if a value has changed since and
+    ///   the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -102,7 +105,7 @@ extension Storage {
     /// Restores every entity to its state at a point, and overwrites what has changed since.
     ///
     /// Rows that can't be restored stay as they are, for example because rows of a table without history refer to them: see
-    /// `outcome.conflicts` of the report.
+    /// `outcome.conflicts` of the report. A table that was dropped since isn't created again: see ``RevertReport/droppedTables``.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log; also as ``Storage`` says.
     @discardableResult

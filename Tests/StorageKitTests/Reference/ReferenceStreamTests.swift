@@ -54,6 +54,18 @@ import Testing
         #expect(context.facade.engine.observers.bellCount == 0)
     }
 
+    @Test("A text in another Unicode form is another value", .timeLimit(.minutes(10)))
+    func distinctUnicodeForm() async throws {
+        let context = try open()
+        try await context.facade.save(Note(id: 1, text: "\u{e9}"))
+        var texts = context.storage.dbActor.streamDistinctOnMainActor {
+            try String.fetchOne($0, sql: "SELECT text FROM notes")
+        }.makeAsyncIterator()
+        #expect(await texts.next()??.utf8.count == 2)
+        try await context.facade.save(Note(id: 1, text: "e\u{301}"))
+        #expect(await texts.next()??.utf8.count == 3)
+    }
+
     @Test("An error is reported and ends nothing")
     func errorsOfStreams() async throws {
         let context = try open()

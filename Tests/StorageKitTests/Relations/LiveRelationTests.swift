@@ -267,19 +267,19 @@ import Testing
         return (storage, await storage.subscriptions.counters.reloads - reloads)
     }
 
-    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(15))
+    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(8))
     func incrementalQueries(seed: UInt64) async throws {
         let (_, reloads) = try await run(seed) { incremental($0) }
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("Conditions on related rows are kept up to date by changes wherever they are", arguments: testSeeds(20))
+    @Test("Conditions on related rows are kept up to date by changes wherever they are", arguments: testSeeds(10))
     func nestedConditions(seed: UInt64) async throws {
         let (_, reloads) = try await run(seed) { nested($0) }
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(8))
+    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(4))
     func unusualTables(seed: UInt64) async throws {
         _ = try await run(seed, isIncremental: nil) {
             try UnusualLibrary.open(&$0)
@@ -353,6 +353,19 @@ import Testing
         #expect(list.items == (try await query.fetch()))
     }
 
+    @Test("An included row beyond the limit that can't be read fails nothing")
+    func unreadableRowBeyondLimit() async throws {
+        let storage = try await Library.filled()
+        try await storage.write { try $0.execute("UPDATE novels SET year = 'word' WHERE id = 2") }
+        let query = storage.query(Novelist.self).orderBy(\.id).include(\.novels) { $0.orderBy(\.id).limit(1) }
+        let list = QuerySubscription(query, start: .immediate)
+        #expect(list.items.map { $0.novels.map(\.id) } == [[1], [3]])
+        await storage.waitForViews(
+            through: try await storage.save(Novel(id: 1, year: 1991, novelistId: "a", publisherId: 1)))
+        #expect(list.items.map { $0.novels.map(\.year) } == [[1991], [2020]])
+        #expect(list.error == nil)
+    }
+
     // MARK: Beginnings and slow readers
 
     @Test("Queries that begin while others write are right in the end", arguments: testSeeds(3))
@@ -412,7 +425,7 @@ import Testing
 
     // MARK: Differences of included rows
 
-    @Test("Differences of included rows lead from an owner's old rows to the new ones", arguments: testSeeds(10))
+    @Test("Differences of included rows lead from an owner's old rows to the new ones", arguments: testSeeds(5))
     func includedDifferences(seed: UInt64) async throws {
         var generator = SplitMix64(seed: seed)
         let storage = try await Library.open()

@@ -51,6 +51,35 @@ import Testing
         #expect(try await snapshots.next() == nil)
     }
 
+    @Test("A reader that has the rows of SQL receives the steps from them")
+    func fromKnownRows() async throws {
+        let storage = try await open()
+        let live = storage.live { try Total.fetchAll($0, sql: Total.sql) }
+        var totals = try #require(try await live.snapshots.first { _ in true })
+        try await storage.save(Chapter(id: 1, pages: 30, novelId: 1))
+        var resumed = live.differences(from: totals).makeAsyncIterator()
+        let difference = try #require(await resumed.next())
+        #expect(difference.whole == nil)
+        #expect(difference.position == storage.head)
+        try #require(difference.fits(totals))
+        difference.apply(to: &totals)
+        #expect(totals == [Total(id: "a", pages: 30), Total(id: "b", pages: 20)])
+    }
+
+    @Test("A text in another Unicode form is another value")
+    func unicodeForm() async throws {
+        let storage = try await open()
+        try await storage.save(Novelist(id: "a", country: "\u{e9}"))
+        let sql = "SELECT country FROM novelists"
+        var text = storage.liveValue { try String.fetchOne($0, sql: sql) }.snapshots.makeAsyncIterator()
+        var texts = storage.liveValue { try String.fetchAll($0, sql: sql) }.snapshots.makeAsyncIterator()
+        #expect(try await text.next()??.utf8.count == 2)
+        #expect(try await texts.next()?.map(\.utf8.count) == [2])
+        try await storage.save(Novelist(id: "a", country: "e\u{301}"))
+        #expect(try await text.next()??.utf8.count == 3)
+        #expect(try await texts.next()?.map(\.utf8.count) == [3])
+    }
+
     /// Views aren't in the log, and their commits have no events.
     @Test("A view that is made again is read again")
     func recreatedView() async throws {
