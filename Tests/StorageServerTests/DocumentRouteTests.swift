@@ -98,6 +98,28 @@
             }
         }
 
+        @Test("A row that was written past the log isn't changed, and the answer says why")
+        func changingRowPastTheLog() async throws {
+            try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
+                let file = try await hub.storage.engine.read {
+                    try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+                }
+                let foreign = try DatabaseQueue(path: try #require(file))
+                try await foreign.write { try $0.execute(sql: "INSERT INTO f(id, n) VALUES ('1', 1)") }
+                let path = "/v1/collections/f/documents/1"
+                let token = try await hub.token()
+                for (method, body) in [(HTTPMethod.PUT, #"{"n":2}"#), (.PATCH, #"{"n":2}"#), (.DELETE, "")] {
+                    let answer = try await hub.send(method, path, token: token, body: body)
+                    #expect(answer.status == 409)
+                    #expect(answer.code == "unrecorded")
+                    #expect(answer.body.contains("storagekit record"))
+                }
+                let other = try await hub.send(
+                    .PUT, "/v1/collections/f/documents/2", token: token, body: #"{"n":2}"#)
+                #expect(other.status == 201)
+            }
+        }
+
         /// As many as a page has room for, or more.
         @Test("Rows that were written past the log don't keep a follower on its first page")
         func changesPastRowsPastTheLog() async throws {

@@ -99,6 +99,20 @@
             }
         }
 
+        @Test("Times that are too long for a clock are shortened")
+        func longestTimes() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodySeconds = .max
+            configuration.limits.idleSeconds = .max
+            configuration.limits.writeSeconds = .max
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                #expect(try await events.next() != nil)
+                #expect(try await hub.send(.PUT, path, token: token, body: "{}").status < 300)
+            }
+        }
+
         @Test("Other methods, media types and names are refused")
         func otherMethodsAndHosts() async throws {
             var configuration = HubServerConfiguration()

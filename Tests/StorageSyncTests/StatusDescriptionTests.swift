@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 import Testing
 
 @testable import StorageSync
@@ -21,6 +22,14 @@ import Testing
                   @7 a: another client has deleted the document
                   b: no name
                 """)
+    }
+
+    @Test("The remedy of a failed engine names a store that was closed")
+    func failedEngine() throws {
+        var status = SyncStatus()
+        status.connection = .failed("The store is closed.")
+        let failure = try #require(status.failure as? StorageError)
+        #expect(failure.remedy.contains("Open the store again if it was closed"))
     }
 
     @Test("The status of a source")

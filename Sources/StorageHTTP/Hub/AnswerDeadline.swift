@@ -1,4 +1,5 @@
 #if STORAGE_HTTP
+    internal import StorageCore
     internal import Synchronization
 
     /// When a request is given up that makes no progress.
@@ -7,10 +8,10 @@
     final class AnswerDeadline: Sendable {
         private let time: Mutex<ContinuousClock.Instant>
 
-        init(after duration: Duration) { time = Mutex(ContinuousClock.now + duration) }
+        init(after duration: Duration) { time = Mutex(ContinuousClock.now + duration.limited) }
 
         /// Something was received: the next part may take this long.
-        func postpone(by duration: Duration) { time.withLock { $0 = ContinuousClock.now + duration } }
+        func postpone(by duration: Duration) { time.withLock { $0 = ContinuousClock.now + duration.limited } }
 
         /// Returns once the deadline has passed.
         ///

@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     internal import Foundation
+    internal import StorageCore
     internal import StorageSync
 
     /// The documents of a REST service below a path: the common part of both remotes.
@@ -102,7 +103,7 @@
                     var last = try await poll(id, in: collection, behind: nil)
                     continuation.yield(last?.value)
                     while let interval {
-                        try await Task.sleep(for: interval)
+                        try await Task.sleep(for: interval.limited)
                         let found = try await poll(id, in: collection, behind: last)
                         guard found?.json != last?.json else {
                             last = found

@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     internal import Foundation
+    internal import StorageCore
     internal import StorageSync
 
     /// Polls a collection or a query, and yields changes.
@@ -34,7 +35,7 @@
             _ deletions: AsyncThrowingStream<String, any Error>.Continuation
         ) async throws {
             while true {
-                try await Task.sleep(for: interval)
+                try await Task.sleep(for: interval.limited)
                 let found = try await client.documents(
                     T.self, in: collection, items: items, validator: known == nil ? nil : validator)
                 guard let found else { continue }

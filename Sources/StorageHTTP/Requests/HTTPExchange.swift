@@ -3,6 +3,7 @@
     internal import Foundation
     internal import NIOCore
     internal import NIOHTTP1
+    internal import StorageCore
 
     /// One request of a remote, from its beginning to the last byte of the answer.
     ///
@@ -36,7 +37,7 @@
                 return try await withThrowingTaskGroup(of: HTTPAnswer?.self) { group in
                     group.addTask { try await followed() }
                     group.addTask {
-                        try await Task.sleep(for: remote.timeout)
+                        try await Task.sleep(for: remote.timeout.limited)
                         return nil
                     }
                     defer { group.cancelAll() }

@@ -1,4 +1,6 @@
 #if STORAGE_HTTP
+    internal import StorageCore
+
     extension HTTPRemote {
         /// Calls the user's closure that returns credentials, and waits no longer than a request may take and the task
         /// runs. The closure may never return, whatever becomes of its task: nothing else waits for it then.
@@ -15,7 +17,7 @@
                 do { answer.yield(try await closure()) } catch { answer.finish(throwing: error) }
             }
             let alarm = Task {
-                try await Task.sleep(for: timeout)
+                try await Task.sleep(for: timeout.limited)
                 answer.finish(throwing: HTTPRemoteError.withoutCredentials(self, from: name))
             }
             defer {

@@ -132,7 +132,7 @@
 
         /// How long SQLite itself waits for a lock, blocking the thread.
         func setBlockingBusyTimeout(_ timeout: Duration) throws {
-            let (seconds, attoseconds) = timeout.components
+            let (seconds, attoseconds) = min(max(timeout, .zero), .milliseconds(Int32.max)).components
             let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
             sqlite3_busy_timeout(try connection.handle, Int32(clamping: milliseconds))
         }

@@ -238,7 +238,7 @@
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.waitForChanges() }
                 // A cancelled sleep ends early, as it should.
-                if let interval { group.addTask { try? await Task.sleep(for: interval) } }
+                if let interval { group.addTask { try? await Task.sleep(for: min(interval, .seconds(86_400))) } }
                 await group.next()
                 group.cancelAll()
             }

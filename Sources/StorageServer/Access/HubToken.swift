@@ -13,7 +13,7 @@ public struct HubToken: Sendable, Hashable, Identifiable {
     public let grants: [HubGrant]
     /// The tenant; nil for a token that isn't restricted to one.
     public let tenant: HubTenant?
-    /// Whether it may read the server's status.
+    /// Whether it may read the server's status and metrics.
     public let administers: Bool
     /// When it was created.
     public let createdAt: Date

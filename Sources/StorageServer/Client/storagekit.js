@@ -1318,7 +1318,7 @@ class LocalStore {
     /** Keeps when the hub may be asked again: at random, so that many clients don't come back at once. */
     failed({ epoch, retryAfterMs = 0 }) {
         return this.#writing(({ record }) => {
-            if (Number.isInteger(epoch) && epoch < 2 ** 31) record.epoch = Math.max(record.epoch, epoch);
+            if (Number.isInteger(epoch) && epoch < 2 ** 31) this.#setEpoch(record, Math.max(record.epoch, epoch));
             record.failures += 1;
             record.failureTime = Date.now();
             record.delayMs = Math.random() * Math.min(60_000, 2_000 * 2 ** Math.min(record.failures - 1, 5));
@@ -1339,10 +1339,18 @@ class LocalStore {
     /** The epoch of a new session, which is stored before anybody hears of it. */
     beginEpoch() {
         return this.#writing(({ record }) => {
-            record.epoch += 1;
+            this.#setEpoch(record, record.epoch + 1);
             record.delayMs = record.retryAfterMs = 0;
             return { producer: record.producer, epoch: record.epoch };
         }, "strict");
+    }
+
+    /**
+     * A tab with an earlier version of this script changes the epoch only. The last session may be its own then, and isn't known.
+     */
+    #setEpoch(record, epoch) {
+        if (record.knownEpoch !== record.epoch) record.lastSession = null;
+        record.epoch = record.knownEpoch = epoch;
     }
 
     /** Takes over what a hello was answered with: the outcomes of the last session, and whether the history is another one. */
@@ -1405,7 +1413,7 @@ class LocalStore {
 
     /**
      * An outcome that this client doesn't know is that of the batch it sent last. From another session it is that of other
-     * writes, under the same numbers. An earlier version of the hub or of this client has kept none.
+     * writes, under the same numbers. An earlier version of the hub or of this client keeps none.
      */
     #checkSession({ lastSession: mine, settledNumber }, lastNumber, theirs) {
         if (lastNumber <= settledNumber || !theirs || !mine) return;
@@ -1544,7 +1552,7 @@ class LocalStore {
 
 function newRecord() {
     return {
-        producer: crypto.randomUUID(), epoch: 0, lastNumber: 0, lastSession: null, settledNumber: 0, lines: [],
+        producer: crypto.randomUUID(), epoch: 0, knownEpoch: 0, lastNumber: 0, lastSession: null, settledNumber: 0, lines: [],
         followed: new Map(), forgottenPosition: 0, hasLostWrites: false, hubWentBack: false, failures: 0, failureTime: 0, delayMs: 0,
         retryAfterMs: 0,
     };

@@ -48,6 +48,7 @@
                 self.init(.preconditionFailed, "The document doesn't meet the precondition. Read it, and try again.")
             case .invalid(let reason): self.init(.invalid, reason)
             case .keyReused: self.init(.keyReused, "The idempotency key was used for another request. Use another.")
+            case .unrecorded: self.init(.unrecorded, error.reason)
             case .outdatedCondition:
                 self.init(
                     .unauthorized,

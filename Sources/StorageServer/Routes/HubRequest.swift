@@ -2,6 +2,7 @@
     internal import HTTPTypes
     internal import Hummingbird
     internal import NIOCore
+    internal import StorageCore
     internal import StorageSync
 
     /// An authenticated request to the hub.
@@ -65,14 +66,18 @@
                 group.addTask {
                     // The rate counts from the beginning, and something must arrive in each turn: what was received early
                     // is no reason to wait for long.
-                    var (seconds, received) = (limits.bodySeconds, 0)
+                    let turn = Duration.seconds(limits.bodySeconds).limited
+                    var (time, received) = (turn, 0)
                     while true {
-                        try await Task.sleep(until: start + .seconds(seconds), clock: .continuous)
+                        try await Task.sleep(until: start + time, clock: .continuous)
                         let bytes = memory.bytes
                         guard bytes - received >= HubLimits.bodyBytesPerSecond,
-                            bytes / HubLimits.bodyBytesPerSecond > seconds - limits.bodySeconds
-                        else { throw HubProblem(.timedOut, "A body must arrive within \(seconds) seconds.") }
-                        seconds += limits.bodySeconds
+                            Duration.seconds(bytes / HubLimits.bodyBytesPerSecond) > time - turn
+                        else {
+                            throw HubProblem(
+                                .timedOut, "A body must arrive within \(time.components.seconds) seconds.")
+                        }
+                        time += turn
                         received = bytes
                     }
                 }

@@ -1,6 +1,7 @@
 #if STORAGE_SERVER
     internal import HTTPTypes
     internal import Hummingbird
+    internal import StorageCore
 
     extension Response {
         /// Server-sent events as an answer.
@@ -9,7 +10,7 @@
         init<Events: AsyncSequence<[UInt8], any Error> & Sendable>(
             _ stream: Events, slot: StreamCounter.Slot, writeSeconds: Int
         ) {
-            let limit = Duration.seconds(writeSeconds)
+            let limit = Duration.seconds(writeSeconds).limited
             self.init(
                 status: .ok,
                 headers: [

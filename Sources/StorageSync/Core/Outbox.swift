@@ -279,6 +279,16 @@ extension Outbox {
         return group.map { pending[$0] }
     }
 
+    /// Parks a write that can't be sent, without those of its origin that can: they become one of their own.
+    mutating func park(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
+        // The remote has never seen the origin of all.
+        let sendable = write.sendableEnd.map { end in
+            group(at: position) { $0.state == .waiting }.filter { pending[$0].position <= end }
+        }
+        for index in sendable ?? [] { pending[index].origin = write.sendableEnd }
+        return (sendable ?? []).map { pending[$0] } + park(position, .invalid(write.reason))
+    }
+
     /// Makes a parked write, and those of its origin, wait again.
     ///
     /// A write that was parked because of someone else's change is rebased onto what was pulled, and so are the

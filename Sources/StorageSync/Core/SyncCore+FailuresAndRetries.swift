@@ -24,7 +24,7 @@ extension SyncCore {
             switch connection {
             case .offline, .closed, .unauthorized, .halted: []
             case .handshake(let flight): [flight]
-            case .open(let session): [session.push, session.pull]
+            case .open(let session): [session.push, session.unansweredPull]
             }
         guard flights.contains(where: { $0.map { deadline(of: $0) <= now } ?? false }) else { return [] }
         return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]

@@ -30,6 +30,10 @@ extension SyncCore {
             session.page = page
             connection = .open(session)
             return []
+        case (.unsent(let rejections), .open(let session)) where session.push?.request == id:
+            unsendable = rejections
+            connection = .closed
+            return []
         default: return []
         }
         return [effect ?? retryLater(than: now, remoteAsksFor: nil, using: &generator)]
@@ -69,6 +73,7 @@ extension SyncCore {
             savingOutbox(changed) {
                 $0.changes = page.changes
                 $0.part = page.part
+                $0.unreadable = page.unreadable
             }
         ]
     }

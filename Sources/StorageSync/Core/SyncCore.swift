@@ -19,6 +19,9 @@
 ///    store doesn't know, since only one batch is in flight at a time. No later write has an outcome, and no message
 ///    still in transit will give it one, so those can be numbered again. The answer also names the session of the
 ///    batch: if it isn't the one in which this store has sent, a copy of the store has used the numbers, and the core halts.
+///    A copy of the running process sends in the same session. The remote then refuses a batch under numbers that the copy
+///    has used, and the core halts at the next answer to a hello. If that batch or its refusal is lost, the hello doesn't
+///    show the copy: its outcomes are those of the session in which this store has sent.
 /// 4. A remote that was restored from a backup reports another line. Writes of this store that it has lost wait again,
 ///    in the original order and before all later ones of the same document. If a backup of another branch is restored
 ///    later, a write may already be in it: the remote looks it up by its origin, a position in this store's log.
@@ -80,6 +83,9 @@ package struct SyncCore: Sendable {
         var page: SyncPage?
         /// The earliest time of the next pull, after the remote answered the previous one at once with nothing.
         package var pullTime: Int64 = 0
+
+        /// The pull, unless it was answered.
+        var unansweredPull: Flight? { page == nil ? pull : nil }
     }
 
     package internal(set) var connection = Connection.offline
@@ -92,6 +98,8 @@ package struct SyncCore: Sendable {
     var batchWrites: Int
     /// A write that was refused by itself: it is parked once the next session has shown that it isn't applied.
     var refusal: (position: Int64, rejection: WriteRejection)?
+    /// Writes that can't be sent, by origin: they are parked once the next session has begun.
+    var unsendable: [Int64: UnsendableWrite] = [:]
     /// Requests up to this one were made with other credentials.
     var lastUnauthorizedRequest: Int64
     var hasBeenConnected = false
@@ -167,7 +175,7 @@ package struct SyncCore: Sendable {
         case .open(let session):
             min(
                 session.push.map(deadline(of:)) ?? .max,
-                session.pull.map(deadline(of:)) ?? session.pullTime)
+                session.unansweredPull.map(deadline(of:)) ?? (session.pull == nil ? session.pullTime : .max))
         }
     }
 

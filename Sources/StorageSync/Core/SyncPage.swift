@@ -7,6 +7,8 @@ package struct SyncPage: Sendable, Equatable {
     package let end: Int64
     package let changes: [RemoteChange]
     package let part: Part
+    /// The documents of the remote that can't be written as JSON, and so aren't among the changes, with the reasons.
+    package let unreadable: [DocumentID: String]
 
     /// How a page relates to the full set of documents at the remote.
     package enum Part: Sendable, Equatable {
@@ -19,15 +21,18 @@ package struct SyncPage: Sendable, Equatable {
         case only
     }
 
-    package init(start: Int64, end: Int64, changes: [RemoteChange], part: Part = .some) {
+    package init(
+        start: Int64, end: Int64, changes: [RemoteChange], part: Part = .some, unreadable: [DocumentID: String] = [:]
+    ) {
         self.start = start
         self.end = end
         self.changes = changes
         self.part = part
+        self.unreadable = unreadable
     }
 
     /// Whether the page contains nothing.
-    var isEmpty: Bool { start == end && changes.isEmpty }
+    var isEmpty: Bool { start == end && changes.isEmpty && unreadable.isEmpty }
 
     /// Whether the changes are sorted by position, between the start and the end.
     var isInOrder: Bool {

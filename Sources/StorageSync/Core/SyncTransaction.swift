@@ -14,6 +14,8 @@ package struct SyncTransaction: Sendable, Equatable {
     /// Changes to apply to the pulled rows, in this order. Those after the record's position are documents that were
     /// requested by id.
     package var changes: [RemoteChange] = []
+    /// Documents of the remote that can't be written as JSON: only the reasons are saved. Applied after the changes.
+    package var unreadable: [DocumentID: String] = [:]
     /// How the changes relate to the full set of documents at the remote.
     package var part = SyncPage.Part.some
     /// Accepted writes among those above that no page will contain: they update what the remote is known to have.

@@ -12,9 +12,13 @@ struct DocumentFields: Sendable, Equatable {
     /// - Parameter values: JSON texts by key.
     init(_ values: [String: String] = [:]) { self.values = values.filter { $0.value != Self.null } }
 
+    /// - Parameter allowsNonFinite: Whether infinities and NaN are written as a marker, see ``nonFiniteKeys``, instead of
+    ///   being refused.
     /// - Throws: `invalid-value` if the document can't be written as a JSON object.
-    init<Document: Encodable>(encoding document: Document) throws {
-        guard case .text(let text) = try _StorageJSON.stored(document) else { throw Self.noObject("null") }
+    init<Document: Encodable>(encoding document: Document, allowsNonFinite: Bool = false) throws {
+        guard case .text(let text) = try _StorageJSON.stored(document, allowsNonFinite: allowsNonFinite) else {
+            throw Self.noObject("null")
+        }
         try self.init(json: text)
     }
 
@@ -24,6 +28,9 @@ struct DocumentFields: Sendable, Equatable {
         guard let values = scanner.fields() else { throw Self.noObject(json) }
         self.init(values)
     }
+
+    /// The keys of values that contain an infinity or NaN, in order.
+    var nonFiniteKeys: [String] { values.filter { _StorageJSON.hasNonFinite($0.value) }.keys.sorted() }
 
     /// The whole object, with sorted keys.
     var json: String {

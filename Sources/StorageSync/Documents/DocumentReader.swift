@@ -31,22 +31,56 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     var database: Connection { log.database }
 
-    /// A document as it was before one of its events; nil if there was none.
+    /// A document as it was before one of its events; nil if there was none. States that can't be written as JSON are
+    /// skipped: no remote has them.
     func document(_ id: String, before position: Int64) throws -> DocumentFields? {
-        try fields(id, try row(id, after: try log.previous(ofEventAt: position)))
+        let previous = try log.previous(ofEventAt: position)
+        return try lastFields(id, try row(id, after: previous), after: previous)
     }
 
-    /// What a write did to its document.
+    /// What writes of a document did to it, in order.
+    ///
+    /// - Throws: `invalid-value` if the result of the last write can't be written as JSON.
+    func operations(
+        of writes: some Sequence<PendingWrite>, since: Int64
+    ) throws -> [(write: PendingWrite, operation: DocumentOperation)] {
+        let (operations, problem) = try writableOperations(of: writes, since: since)
+        if let problem { throw problem }
+        return operations
+    }
+
+    /// What writes of a document did to it, in order, and why the result of the last one can't be written as JSON; nil if it can.
+    ///
+    /// A write with such a result is left out: the operation of the next one includes its changes.
     ///
     /// - Parameter since: Writes up to this position were made before there was an engine: only this store knows their documents, so they are sent
     ///   whole.
-    func operation(of write: PendingWrite, since: Int64) throws -> DocumentOperation {
+    func writableOperations(
+        of writes: some Sequence<PendingWrite>, since: Int64
+    ) throws -> (operations: [(write: PendingWrite, operation: DocumentOperation)], problem: StorageError?) {
+        var operations: [(write: PendingWrite, operation: DocumentOperation)] = []
+        var problem: StorageError?
+        for write in writes {
+            do {
+                operations.append((write, try operation(of: write, since: since)))
+                problem = nil
+            } catch let error as StorageError where error.code == .invalidValue {
+                problem = error
+            }
+        }
+        return (operations, problem)
+    }
+
+    private func operation(of write: PendingWrite, since: Int64) throws -> DocumentOperation {
         let id = write.document.id
-        let old = try row(id, after: try log.previous(ofEventAt: write.position))
+        let previous = try log.previous(ofEventAt: write.position)
+        let old = try row(id, after: previous)
         let new = try log.image(ofEventAt: write.position, on: old)
         rows.set(new, after: write.position, of: id)
+        // First, because it is cheap to find that it can't be written.
+        let fields = try fields(id, new)
         let isWhole = write.kind == .save || write.position <= since
-        return DocumentOperation(from: isWhole ? nil : try fields(id, old), to: try fields(id, new))
+        return DocumentOperation(from: isWhole ? nil : try lastFields(id, old, after: previous), to: fields)
     }
 
     /// - Parameter position: The position of one of the row's events; 0 for before all of them.
@@ -59,6 +93,39 @@ final class DocumentReader<T: DataSyncModelProtocol> {
     private func fields(_ id: String, _ row: RowImage?) throws -> DocumentFields? {
         guard let row else { return nil }
         return try DocumentFields(encoding: table.document(id, row, catalog, log.database, upcasts))
+    }
+
+    /// The document of a row as it was after an event, or, if that can't be written as JSON, as it was last before.
+    ///
+    /// Assembling a row reads all of its earlier events. So earlier rows are read in growing blocks, of which only the
+    /// first row is assembled.
+    private func lastFields(_ id: String, _ row: RowImage?, after position: Int64) throws -> DocumentFields? {
+        var position = position
+        var block: [RowImage?] = [row]
+        var count = 1
+        while true {
+            for row in block.reversed() {
+                do {
+                    return try fields(id, row)
+                } catch let error as StorageError where error.code == .invalidValue {
+                    // Before all events there is no row, so this ends.
+                    continue
+                }
+            }
+            var later: [Int64] = []
+            position = try log.previous(ofEventAt: position)
+            while later.count + 1 < count, position > 0 {
+                later.append(position)
+                position = try log.previous(ofEventAt: position)
+            }
+            var row = try self.row(id, after: position)
+            block = [row]
+            for position in later.reversed() {
+                row = try log.image(ofEventAt: position, on: row)
+                block.append(row)
+            }
+            count = min(count * 2, 256)
+        }
     }
 }
 

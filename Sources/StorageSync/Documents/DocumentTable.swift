@@ -20,6 +20,8 @@ struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
     let save: @Sendable (T, WriteTransaction) throws -> Void
     let delete: @Sendable (_ id: String, WriteTransaction) throws -> Void
     let get: @Sendable (_ id: String, Database) throws -> T?
+    /// Whether there is a document, readable or not.
+    let contains: @Sendable (_ id: String, Database) throws -> Bool
     /// All documents, by id.
     let all: @Sendable (Database) throws -> [T]
     /// The ids of all documents, in order, each with the position of its last event.
@@ -48,6 +50,10 @@ extension DocumentTable {
             delete: { try table.delete(.text($0), with: $1.writer) },
             get: { id, db in
                 try table.entity(.text(id), in: db).map { try cast($0, to: T.self) }
+            },
+            contains: { id, db in
+                let sql = "SELECT EXISTS (SELECT 1 FROM \(name) WHERE \(key) = ?)"
+                return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [id]) ?? false
             },
             all: { db in
                 try table.all(orderBy: nil, ascending: true, in: db).map { try cast($0, to: T.self) }
@@ -113,6 +119,10 @@ extension DocumentTable {
             get: { id, db in
                 let sql = "SELECT \(body) FROM \(name) WHERE manager = ? AND id = ?"
                 return try String.fetchOne(db, sql: sql, arguments: [manager, id]).map(document(json:))
+            },
+            contains: { id, db in
+                let sql = "SELECT EXISTS (SELECT 1 FROM \(name) WHERE manager = ? AND id = ?)"
+                return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, id]) ?? false
             },
             all: { db in
                 let sql = "SELECT \(body) FROM \(name) WHERE manager = ? ORDER BY id"

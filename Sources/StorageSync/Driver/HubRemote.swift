@@ -5,7 +5,8 @@ internal import StorageRecords
 /// Connects a core to a hub, whose positions, numbers and epochs it uses directly.
 ///
 /// - **Pulls** run while someone is listening. The pages from the beginning to the first one that nothing follows list
-///   all documents of the collection, so all others are gone. A hub without any history has one empty page.
+///   all documents of the collection, so all others are gone. A hub without any history has one empty page. Later
+///   listeners get such an end too: newer documents that no page has named until then are gone.
 /// - **Documents** that are requested by id are returned in a page of length zero.
 /// - **Numbers**: the producer is a line of the store's history with a path. A store that is restored from a backup
 ///   begins another line, and with it another producer.
@@ -21,6 +22,8 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
     private let document: String?
     private var isListening = false
     private(set) var snapshotEnd: Int64?
+    /// Whether the last answer to a pull was the page that sets it. If that got lost, it is repeated.
+    private var isEndHandedOut = false
 
     private enum Fetched {
         case waiting(RemoteChange)
@@ -63,9 +66,13 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
         switch request {
         case .hello(let epoch):
             for (id, state) in fetched { if case .handedOut(let change) = state { fetched[id] = .waiting(change) } }
+            if isEndHandedOut { (snapshotEnd, isEndHandedOut) = (nil, false) }
             return .welcome(try await service.hub.hello(from: producer, epoch: epoch, as: .full))
         case .push(let epoch, let line, let first, let origins):
-            let writes = try await writes(of: origins)
+            let outgoing = try await outgoing(origins)
+            let problems = outgoing.compactMapValues(\.problem)
+            guard problems.isEmpty else { return .unsent(problems) }
+            let writes = writes(outgoing, of: origins)
             let batch = HubBatch(
                 producer: producer, epoch: epoch, line: line, firstNumber: first, writes: writes.map(\.write))
             let results = try await service.hub.push(batch, as: .full)
@@ -97,10 +104,14 @@ extension HubRemote {
         let isEmpty: Bool
     }
 
-    private func writes(of origins: [Int64]) async throws -> [Sent] {
+    private func outgoing(_ origins: [Int64]) async throws -> [Int64: OutgoingWrite] {
         let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
         rows = recent
-        return origins.compactMap { origin in
+        return writes
+    }
+
+    private func writes(_ writes: [Int64: OutgoingWrite], of origins: [Int64]) -> [Sent] {
+        origins.compactMap { origin in
             writes[origin].map { write in
                 Sent(
                     write: HubWrite(
@@ -181,8 +192,11 @@ extension HubRemote {
             case .waiting(let change):
                 isAny = true
                 // The pulled version is newer, unless pages don't cover the document.
-                let isNew = change.position > position || document.map { ExactText($0) != id } ?? false
+                let isFollowed = document.map { ExactText($0) == id } ?? true
+                let isNew = change.position > position || !isFollowed
                 if isNew { changes.append(change) }
+                // If it was deleted meanwhile, no page names it: what ends there says that it is gone.
+                if isNew, isFollowed { snapshotEnd = nil }
                 fetched[id] = isNew ? .handedOut(change) : .delivered
             case .handedOut: fetched[id] = .delivered
             case .delivered: break
@@ -193,6 +207,7 @@ extension HubRemote {
 
     private func page(behind position: Int64, on line: [UInt8]) async throws -> SyncPage {
         let nothing = SyncPage(start: position, end: position, changes: [])
+        isEndHandedOut = false
         if let page = fetchedPage(at: position) { return page }
         if !isListening {
             await waitForWork()
@@ -218,12 +233,12 @@ extension HubRemote {
             // Listening has ended, or a document was fetched.
             return fetchedPage(at: position) ?? nothing
         }
-        guard isListening, page.end == position, snapshotEnd == nil else { return local(page) }
-        snapshotEnd = position
-        guard let document else {
-            return SyncPage(start: position, end: position, changes: [], part: position == 0 ? .only : .last)
-        }
-        return SyncPage(start: position, end: position, changes: position == 0 ? [deletion(of: document, at: 0)] : [])
+        // A pull of an earlier listener may have missed what was written since.
+        guard isListening, !task.isCancelled, page.end == position, snapshotEnd == nil else { return local(page) }
+        (snapshotEnd, isEndHandedOut) = (position, true)
+        guard position == 0 else { return SyncPage(start: position, end: position, changes: [], part: .last) }
+        guard let document else { return SyncPage(start: position, end: position, changes: [], part: .only) }
+        return SyncPage(start: position, end: position, changes: [deletion(of: document, at: 0)])
     }
 
     private func deletion(of document: String, at position: Int64) -> RemoteChange {

@@ -11,9 +11,11 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
             }
         }
 
-        /// The document after the change; nil if there is none, or it can't be encoded as JSON.
+        /// The document after the change; nil if there is none.
+        ///
+        /// Throws `invalid-value` if it can't be written as JSON.
         var fields: DocumentFields? {
-            if case .saved(let document) = self { try? DocumentFields(encoding: document) } else { nil }
+            get throws { if case .saved(let document) = self { try DocumentFields(encoding: document) } else { nil } }
         }
     }
 
@@ -91,7 +93,8 @@ extension RemoteAccess {
             streamDocument: { remote.streamDocument(id: $0) }, getAll: { try await remote.getCollection() },
             find: { query in
                 if capabilities.contains(.queries) { return try await remote.getDocuments(query: query) }
-                return try query.apply(to: try await remote.getCollection())
+                let evaluation = try QueryEvaluation(query)
+                return evaluation.select(from: try await remote.getCollection())
             },
             listen: { _, query in
                 guard capabilities.contains(.changeStreams) else { return .endless }

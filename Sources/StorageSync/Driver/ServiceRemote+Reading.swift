@@ -29,6 +29,7 @@ extension ServiceRemote {
         generation += 1
         received = []
         page = nil
+        unreadableIds = []
         handedOut = 0
         hasSnapshot = false
         snapshotEnd = nil
@@ -40,6 +41,7 @@ extension ServiceRemote {
     func pull(behind position: Int64) async throws -> SyncPage {
         if let page, page.start == position { return page }
         page = nil
+        unreadableIds = []
         if position < handedOut {
             // The store knows less than was returned: it was restored, or requests everything again.
             endListener()
@@ -62,12 +64,23 @@ extension ServiceRemote {
             await wait(until: deadline)
         }
         let indices = next()
-        let changes = indices.map { received[$0].change }
+        var changes: [RemoteChange] = []
+        var unreadable: [DocumentID: String] = [:]
+        for change in indices.map({ received[$0].change }) {
+            let document = DocumentID(entity: store.table.entity, id: change.id)
+            do {
+                changes.append(try remoteChange(change, of: document, at: position + 1 + Int64(changes.count)))
+                unreadable[document] = nil
+            } catch let error as StorageError where error.code == .invalidValue {
+                // Without a position: at one, writes of the document would be rebased onto a state that isn't known.
+                unreadable[document] = error.message
+            }
+        }
         for index in indices.reversed() { received.remove(at: index) }
         let page = SyncPage(
-            start: position, end: position + Int64(changes.count),
-            changes: try changes.enumerated().map { try remoteChange($1, at: position + 1 + Int64($0)) })
-        if !changes.isEmpty { self.page = page }
+            start: position, end: position + Int64(changes.count), changes: changes, unreadable: unreadable)
+        // A page without changes would be returned again for ever.
+        if changes.isEmpty { unreadableIds = unreadable.keys.map(\.id) } else { self.page = page }
         handedOut = page.end
         if hasSnapshot, snapshotEnd == nil, !received.contains(where: \.isSnapshot) { snapshotEnd = page.end }
         return page
@@ -86,15 +99,11 @@ extension ServiceRemote {
         return indices
     }
 
-    private func remoteChange(_ change: RemoteAccess<T>.Change, at position: Int64) throws -> RemoteChange {
-        let operation: WriteOperation =
-            switch change {
-            case .saved(let document): .save(try DocumentFields(encoding: document).storageValues)
-            case .deleted: .delete
-            }
-        return RemoteChange(
-            position: position, document: DocumentID(entity: store.table.entity, id: change.id), operation: operation,
-            ownOrigin: nil)
+    private func remoteChange(
+        _ change: RemoteAccess<T>.Change, of document: DocumentID, at position: Int64
+    ) throws -> RemoteChange {
+        let operation = try change.fields.map { WriteOperation.save($0.storageValues) } ?? .delete
+        return RemoteChange(position: position, document: document, operation: operation, ownOrigin: nil)
     }
 
     /// Opens the streams, and then fetches the collection: concurrent changes arrive twice rather than never.
@@ -165,7 +174,9 @@ extension ServiceRemote {
     /// the document is fetched once more.
     ///
     /// - Returns: The generation of listeners with which it is dropped.
-    func add(_ document: T) -> Int {
+    /// - Throws: `invalid-value` if it can't be written as JSON: no page would contain it.
+    func add(_ document: T) throws -> Int {
+        _ = try DocumentFields(encoding: document)
         if case .on = listener { refetch(document.id) } else { take(.saved(document)) }
         return generation
     }
@@ -191,10 +202,15 @@ extension ServiceRemote {
         let last = Dictionary(
             received.filter { sent[$0.change.id] != nil }.map { ($0.change.id, $0.change) }, uniquingKeysWith: { $1 })
         let doubtful = last.filter { id, change in
-            let received = change.fields
-            var expected = received
-            for operation in sent[id] ?? [] { operation.apply(to: &expected) }
-            return expected != received
+            do {
+                let received = try change.fields
+                var expected = received
+                for operation in sent[id] ?? [] { operation.apply(to: &expected) }
+                return expected != received
+            } catch {
+                // It can't be written as JSON, so it can't be compared.
+                return true
+            }
         }
         received.removeAll { doubtful[$0.change.id] != nil }
         wake()
@@ -245,11 +261,19 @@ extension ServiceRemote {
         }
     }
 
-    /// Whether a change is of a document that a query matches, or that the store has or is about to have.
+    /// Whether a change is of a document that a query matches, or that the store has or is about to have; also if it
+    /// can't be written as JSON, and so can't be compared.
     private func concerns(_ change: RemoteAccess<T>.Change, _ query: QueryEvaluation) async throws -> Bool {
-        if case .saved(let document) = change, query.matches(try JSONValue(encoding: document)) { return true }
+        do {
+            if case .saved(let document) = change, query.matches(try JSONValue(encoding: document)) { return true }
+        } catch let error as StorageError where error.code == .invalidValue {
+            return true
+        }
         let id = change.id
-        return try await store.documents([id]).contains { $0.document != nil } || holds(id, behind: 0)
+        // Asked first, because what isn't held any more is in the store.
+        if holds(id, behind: 0) || unreadableIds.contains(id) { return true }
+        if let page, page.unreadable.keys.contains(where: { $0.id == id }) { return true }
+        return try await store.contains(id)
     }
 
     private func receive(_ change: RemoteAccess<T>.Change, _ number: Int) async throws {

@@ -3,7 +3,7 @@ internal import StorageCore
 /// Sends writes and resolves their conflicts with changes by others.
 extension ServiceRemote {
     /// Sends a batch after the previous one, which may still be running although its answer is no longer awaited.
-    func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
+    func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> SyncAnswer {
         let before = lastPush
         let push = Task {
             _ = await before?.result
@@ -20,11 +20,12 @@ extension ServiceRemote {
 
     /// Sends writes one after another, as many as time allows. A write that fails temporarily holds back only its
     /// document, unless the next document's write fails too: then the remote can't be reached.
-    private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult]
-    {
+    private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> SyncAnswer {
         let deadline = ContinuousClock.now + Self.longestPush
         let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
         rows = recent
+        let problems = writes.compactMapValues(\.problem)
+        guard problems.isEmpty else { return .unsent(problems) }
         var results: [NumberedResult] = []
         var blocked: Set<String> = []
         var failures = 0
@@ -34,7 +35,8 @@ extension ServiceRemote {
             try Task.checkCancellation()
             let write =
                 writes[origin]
-                ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
+                ?? OutgoingWrite(
+                    document: "", operation: .nothing, isConditional: false, base: 0, key: "", problem: nil)
             let id = write.document
             var result = WriteResult.blocked
             if failures < 2, !blocked.contains(id), index == 0 || ContinuousClock.now < deadline {
@@ -55,7 +57,7 @@ extension ServiceRemote {
             results.append(NumberedResult(number: first + Int64(index), result: result))
         }
         if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
-        return results
+        return .pushed(results)
     }
 
     /// Sends a write, unless it is conditional and its document has changed.
@@ -98,7 +100,7 @@ extension ServiceRemote {
         // If the document is what the write makes of it, the write was accepted before and its answer got lost.
         case .known, .written: return nil
         case .changed(.deleted): return .deleted
-        case .changed: return .conflict(at: position + 1)
+        case .changed, .unreadable: return .conflict(at: position + 1)
         }
     }
 
@@ -109,6 +111,8 @@ extension ServiceRemote {
         /// The known document with the write applied.
         case written
         case changed(RemoteAccess<T>.Change)
+        /// It can't be written as JSON, so it is no state that this store knows.
+        case unreadable
     }
 
     /// Fetches a document. A change by someone else is added to what was received.
@@ -120,10 +124,16 @@ extension ServiceRemote {
         var wanted = known
         write.operation.apply(to: &wanted)
         let change = try await fetch(write.document)
-        if change.fields == known { return .known }
-        if change.fields == wanted { return .written }
+        var comparison = Comparison.changed(change)
+        do {
+            let fields = try change.fields
+            if fields == known { return .known }
+            if fields == wanted { return .written }
+        } catch let error as StorageError where error.code == .invalidValue {
+            comparison = .unreadable
+        }
         if case .on = listener { refetch(write.document) } else { take(change) }
-        return .changed(change)
+        return comparison
     }
 
     /// Decides about a write that the service has refused because its document has changed.
@@ -140,8 +150,11 @@ extension ServiceRemote {
         case .known: return .rejected(.invalid(reason))
         case .written: return .applied(at: 0)
         case .changed(.deleted) where write.isConditional: return .rejected(.deleted)
-        case .changed where write.isConditional: return .rejected(.conflict(at: position + 1))
-        case .changed: return .blocked
+        case .changed where write.isConditional, .unreadable where write.isConditional:
+            return .rejected(.conflict(at: position + 1))
+        // Whether another writer has changed the document again can't be seen.
+        case .unreadable where rebases[origin, default: 0] > 1: return .rejected(.invalid(reason))
+        case .changed, .unreadable: return .blocked
         }
     }
 

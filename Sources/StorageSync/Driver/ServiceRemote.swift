@@ -2,7 +2,7 @@ internal import Foundation
 internal import StorageCore
 
 /// A batch of writes that is being sent to a service.
-typealias SyncPush = Task<[NumberedResult], any Error>
+typealias SyncPush = Task<SyncAnswer, any Error>
 
 /// Connects a core to a remote service, which has neither positions nor numbers.
 ///
@@ -60,6 +60,9 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
 
     /// The last returned page, until it is saved.
     var page: SyncPage?
+    /// The documents that can't be written as JSON in the last page, if it had no changes: its positions don't say whether
+    /// it was saved.
+    var unreadableIds: [String] = []
     /// The position up to which pages were returned since listening began.
     var handedOut: Int64 = 0
     /// Operations of writes that are being sent or aren't saved as accepted yet, by the number of their push and by
@@ -116,12 +119,15 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
                 endListener()
                 listener = .due
             }
+            // The answer that contained them may be lost.
+            refetch(unreadableIds)
+            unreadableIds = []
             return .welcome(
                 SyncWelcome(
                     lines: [RemoteLine(id: Array(store.path.utf8), fork: 0)], head: record.position,
                     lastNumber: record.settledNumber, results: []))
         case .push(_, _, let first, let origins):
-            return .pushed(try await push(origins, from: first, behind: record.position))
+            return try await push(origins, from: first, behind: record.position)
         case .pull(_, let position): return .page(try await pull(behind: position))
         }
     }

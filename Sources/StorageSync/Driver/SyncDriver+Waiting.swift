@@ -9,8 +9,9 @@ extension SyncDriver {
     func startListening() async {
         isListening = true
         add(.restore)
-        await remote.setListening(true)
+        // First: what the core confirms without a page is then at the remote before a pull begins.
         follow(true)
+        await remote.setListening(true)
         add(.core(.retryNow))
     }
 

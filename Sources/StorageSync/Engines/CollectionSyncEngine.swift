@@ -60,7 +60,7 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
     /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
-    /// The writes that the remote has rejected.
+    /// The writes that the remote has rejected, and those that can't be sent.
     public var parked: [SyncStatus.ParkedWrite] { controller.status.parked }
 }
 
@@ -70,7 +70,8 @@ extension CollectionSyncEngine {
     /// Fetches the collection and follows its changes until ``stopListening(clearCaches:)``.
     ///
     /// Returns when the collection is fetched, or when the remote can't be reached: the engine then retries by itself,
-    /// as ``status`` shows.
+    /// as ``status`` shows. If the stored documents can't be read, nothing is fetched, and ``SyncStatus/lastError`` says
+    /// why.
     public func startListening() async { try? await controller.listen() }
 
     /// Fetches the documents that match a query and follows their changes until ``stopListening(clearCaches:)``, for a
@@ -194,8 +195,9 @@ extension CollectionSyncEngine {
     ///
     /// - Parameter expected: A precondition that the document must meet, in the store and at the remote.
     /// - Returns: A receipt, whose ``SyncReceipt/confirmed()`` waits for the remote's answer.
-    /// - Throws: `StorageError`: `invalid-argument` while no user is signed in, or if there is no store; `conflict` if
-    ///   the stored document doesn't meet the precondition.
+    /// - Throws: `StorageError`: `invalid-value` for a document that can't be written as a JSON object, such as one with
+    ///   an infinity; `invalid-argument` while no user is signed in, or if there is no store; `conflict` if the stored
+    ///   document doesn't meet the precondition.
     @discardableResult
     public func saveDocument(
         _ document: T, expecting expected: SyncPrecondition<T> = .anything

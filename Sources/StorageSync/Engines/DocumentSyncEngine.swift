@@ -40,7 +40,7 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
     /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
-    /// The writes that the remote has rejected.
+    /// The writes that the remote has rejected, and those that can't be sent.
     public var parked: [SyncStatus.ParkedWrite] { controller.status.parked }
 }
 

@@ -29,7 +29,11 @@ extension SyncController {
         log(.saveStart(key: key, documentId: document.id))
         do {
             let scope = try await open()
-            let receipt = try await write(document.id, in: scope, expecting: expected) { try $0.save(document, $1) }
+            let receipt = try await write(document.id, in: scope, expecting: expected) { table, tx in
+                // What can't be written as JSON can't be sent.
+                _ = try DocumentFields(encoding: document)
+                try table.save(document, tx)
+            }
             log(.saveSuccess(key: key, documentId: document.id))
             return receipt
         } catch {
@@ -93,11 +97,7 @@ extension SyncController {
             // Checked first: once the document has arrived, it is in the store.
             let isComing = await remote.isComing(id)
             if try await cached(id, in: scope) != nil { return }
-            if let reason = try await scope.store.unreadable(id) {
-                throw StorageError(
-                    .invalidValue, "The remote's document \"\(id)\" isn't a \(T.self): \(reason)",
-                    remedy: "Save it whole, or let the type decode what the remote has.")
-            }
+            try await checkReadable(id, in: scope)
             // Deleted here, or meanwhile.
             guard isComing else { throw StorageError.noDocument(id) }
             try await scope.driver.waitForPage(after: pages)
@@ -105,7 +105,7 @@ extension SyncController {
     }
 
     private func make(_ id: String, from remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws {
-        var listening = await remote.add(try await found(id, in: scope))
+        var listening = try await add(id, to: remote, in: scope)
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
@@ -114,13 +114,28 @@ extension SyncController {
             if isHeld {
                 try await scope.driver.waitForPage(after: pages)
             } else if await remote.generation == listening {
+                try await checkReadable(id, in: scope)
                 // Deleted here, or meanwhile.
                 throw StorageError.noDocument(id)
             } else {
                 // Dropped with everything else that was received, since listening was restarted.
-                listening = await remote.add(try await found(id, in: scope))
+                listening = try await add(id, to: remote, in: scope)
             }
         }
+    }
+
+    private func add(_ id: String, to remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws -> Int {
+        let document = try await found(id, in: scope)
+        do {
+            return try await remote.add(document)
+        } catch let error as StorageError where error.code == .invalidValue {
+            throw StorageError.unreadable(id, because: error.message)
+        }
+    }
+
+    /// - Throws: `invalid-value` if the remote's document can't be stored as a row.
+    private func checkReadable(_ id: String, in scope: SyncScope<T>) async throws {
+        if let reason = try await scope.store.unreadable(id) { throw StorageError.unreadable(id, because: reason) }
     }
 
     /// The remote's version of a document of a scope's account.
@@ -148,7 +163,10 @@ extension SyncController {
         guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
         let store = scope.store
         let table = store.table
-        let receipt = try await store.storage.write(attributes: expected.attributes) { tx in
+        let metadata = CommitMetadata(
+            actor: CommitContext.actor, app: CommitContext.app, correlation: CommitContext.correlation,
+            attributes: expected.attributes)
+        let receipt = try await store.storage.commit(metadata) { tx in
             guard try store.isActive(in: tx.database) else { throw StorageError.otherAccount(id) }
             if expected.isStated { try expected.check(try table.get(id, tx.database), id: id) }
             try body(table, tx)
@@ -178,9 +196,10 @@ extension Result where Failure == any Error {
 extension DataSyncModelProtocol {
     /// The document with other values in some fields.
     ///
-    /// - Throws: `invalid-value` for an unknown field, a value of another type, or another id.
+    /// - Throws: `invalid-value` for an unknown field, a value of another type, another id, or a result that can't be
+    ///   written as JSON.
     fileprivate func changed(by patch: [String: String]) throws -> Self {
-        var fields = try DocumentFields(encoding: self)
+        var fields = try finiteFields(besides: patch)
         fields.apply(patch)
         let changed: Self = try fields.document()
         let kept = try DocumentFields(encoding: changed).values
@@ -196,9 +215,33 @@ extension DataSyncModelProtocol {
         }
         return changed
     }
+
+    /// The document's fields, of which an infinity may be what a patch corrects.
+    ///
+    /// One that is left must be found before decoding: a type that decodes whatever there is would store something else.
+    private func finiteFields(besides patch: [String: String]) throws -> DocumentFields {
+        do {
+            return try DocumentFields(encoding: self)
+        } catch let error as StorageError where error.code == .invalidValue {
+            let fields = try DocumentFields(encoding: self, allowsNonFinite: true)
+            guard let left = fields.nonFiniteKeys.first(where: { patch[$0] == nil }) else { return fields }
+            throw StorageError(
+                .invalidValue,
+                "The document \"\(id)\" can't be written as JSON: \"\(left)\" contains an infinity or NaN.",
+                remedy: "Change that field too, or save the document whole.")
+        }
+    }
 }
 
 extension StorageError {
+    fileprivate static func unreadable(_ id: String, because reason: String) -> StorageError {
+        StorageError(
+            .invalidValue, "The remote's document \"\(id)\" can't be stored here: \(reason)",
+            remedy:
+                "Save it whole, with values that the table accepts; then it can be changed or deleted. Or let the type decode what the remote has."
+        )
+    }
+
     fileprivate static func otherAccount(_ id: String) -> StorageError {
         StorageError(
             .conflict, "Another account has signed in while the document \"\(id)\" was to be written.",

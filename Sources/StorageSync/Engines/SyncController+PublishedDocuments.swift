@@ -106,6 +106,7 @@ extension SyncController {
     func reread(_ scope: SyncScope<T>) async throws {
         guard let (documents, head) = try await latest(of: scope, { try await scope.store.shown($0) }) else { return }
         self.documents = documents
+        unread = []
         loadedPosition = head
         reportUserProperties()
     }
@@ -133,11 +134,20 @@ extension SyncController {
         show(status)
     }
 
-    /// Reads some documents again.
+    /// Shows some documents as they are now. A row that can't be read in two attempts keeps what is shown of it until the next refresh.
     func refresh(_ ids: [String], in scope: SyncScope<T>) async throws {
+        try await read(ids, in: scope)
+        if !unread.isEmpty { try await read([], in: scope) }
+    }
+
+    /// Reads some documents, and those that couldn't be read before.
+    private func read(_ ids: [String], in scope: SyncScope<T>) async throws {
+        let ids = Set(ids.map(ExactText.init)).union(unread).map(\.text)
         let wanted = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
         guard !wanted.isEmpty else { return }
         guard let (read, _) = try await latest(of: scope, { _ in try await scope.store.shown(wanted) }) else { return }
+        let found = Set(read.map { ExactText($0.id) })
+        unread = unread.union(wanted.map(ExactText.init)).subtracting(found)
         var changed = documents
         for (id, document) in read {
             let match = insertionPoint(of: id, in: changed)

@@ -88,13 +88,20 @@ extension SyncController {
         hasLoggedLimits = true
         let (statuses, continuation) = AsyncStream.makeStream(
             of: NumberedStatus.self, bufferingPolicy: .bufferingNewest(16))
-        let scope = try await SyncEngineRegistry.shared.open(key, in: storage, by: self) { push in
-            let shown: String? = if case .document(let id) = extent { id } else { nil }
-            let scope = try await SyncScope.open(
-                path, of: access, in: storage, manager: key, document: document ?? shown, behind: push,
-                resolution: resolution, publish: { continuation.yield($0) })
-            self.scope = scope
-            return scope
+        let scope: SyncScope<T>
+        do {
+            scope = try await SyncEngineRegistry.shared.open(key, in: storage, by: self) { push in
+                let shown: String? = if case .document(let id) = extent { id } else { nil }
+                let scope = try await SyncScope.open(
+                    path, of: access, in: storage, manager: key, document: document ?? shown, behind: push,
+                    resolution: resolution, publish: { continuation.yield($0) })
+                self.scope = scope
+                return scope
+            }
+        } catch {
+            // Listening has no other way to report it.
+            note(error)
+            throw error
         }
         // Another engine may have replaced it.
         guard isCurrent(scope) else { return scope }
@@ -109,6 +116,7 @@ extension SyncController {
         } catch {
             // Nothing would report later changes.
             await close()
+            note(error)
             throw error
         }
         // Once the scope is open, the shown status includes the pending writes.

@@ -23,6 +23,8 @@ final class SyncController<T: DataSyncModelProtocol> {
     var status = SyncStatus()
     /// The log position as of which the shown documents were read.
     @ObservationIgnored var shownPosition: Int64 = 0
+    /// Changed documents whose rows couldn't be read.
+    @ObservationIgnored var unread: Set<ExactText> = []
     /// The number of clearings of the store that are still to be done. Until then, nothing is shown.
     @ObservationIgnored var clearings = 0
     /// The path whose documents are shown; nil before they were read.

@@ -14,7 +14,7 @@ public struct SyncReceipt: Sendable {
     /// Waits until the remote has accepted the write; returns at once if nothing had to be changed. There is no
     /// timeout, even while offline.
     ///
-    /// - Throws: ``SyncWriteError`` if the remote has rejected the write, or the write was discarded;
+    /// - Throws: ``SyncWriteError`` if the write is parked, or was discarded;
     ///   `CancellationError` if the task is cancelled or the engine stops sending: the write then stays pending.
     public func confirmed() async throws {
         guard local.commit != nil else { return }

@@ -25,7 +25,17 @@ package struct HubBatch: Sendable, Equatable {
     }
 }
 
+extension HubBatch {
+    /// Why no hub can accept the batch, whatever it has stored; nil otherwise.
+    var refusal: SyncFailure? {
+        if writes.isEmpty { return .emptyBatch }
+        return firstNumber < 1 ? .numberBelowOne : nil
+    }
+}
+
 extension SyncFailure {
     /// An empty batch has no outcomes, and would replace those of the last one.
     static let emptyBatch = SyncFailure.refused(.invalid("A batch must contain at least one write."))
+
+    static let numberBelowOne = SyncFailure.refused(.invalid("The numbers of writes begin at 1."))
 }

@@ -14,6 +14,8 @@ package enum HubError: Error, Equatable, Sendable {
     case keyReused
     /// The client's access is defined by a column that was dropped or renamed.
     case outdatedCondition
+    /// Another program has written the document, or a row that its write changes, past the hub's log.
+    case unrecorded
 }
 
 extension HubError {
@@ -23,13 +25,15 @@ extension HubError {
     }
 
     /// The message for the client.
-    var reason: String {
+    package var reason: String {
         switch self {
         case .notFound: "There is no such document."
         case .forbidden: "That isn't allowed here."
         case .preconditionFailed: "The document doesn't meet the precondition."
         case .invalid(let reason): reason
         case .keyReused: "The idempotency key was used for another request."
+        case .unrecorded:
+            "Another program has written the document, or a row that its write changes, past the hub's log, so it can't be changed here. The hub's operator can record it (storagekit record), or restore what the log has (storagekit rebuild)."
         case .outdatedCondition: "Access is defined by a field that was dropped or renamed."
         }
     }

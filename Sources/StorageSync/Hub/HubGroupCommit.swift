@@ -29,7 +29,7 @@ final class HubGroupCommit: Sendable {
     private let historySteps: Int
     private let state = Mutex(State())
 
-    /// - Parameter historySteps: See ``HubHistory/init(of:_:_:steps:)``.
+    /// - Parameter historySteps: See ``HubHistory/init(of:_:_:steps:skipsUnfitTables:)``.
     init(_ storage: Storage, historySteps: Int) {
         self.storage = storage
         self.historySteps = historySteps
@@ -52,7 +52,7 @@ final class HubGroupCommit: Sendable {
         while let jobs = take() {
             do {
                 for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
-            } catch let error where jobs.count > 1 && (!error.isOfTheStore || Self.isOfOneTable(error)) {
+            } catch let error where jobs.count > 1 && !error.isOfTheStore || error.isOfUnfitTable {
                 // One of them has rolled back the transaction for all: each is applied by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {
@@ -85,26 +85,33 @@ final class HubGroupCommit: Sendable {
 
     private func applyAlone(_ job: Job) async {
         do {
-            for outcome in try await apply([job]) { job.continuation.resume(with: outcome) }
+            for outcome in try await apply([job], rejectsUnfitTables: true) { job.continuation.resume(with: outcome) }
         } catch {
             job.continuation.resume(throwing: Self.failure(error, of: job))
         }
     }
 
-    private func apply(_ jobs: [Job]) async throws -> [Result<[NumberedResult], any Error>] {
+    /// - Parameter rejectsUnfitTables: Whether writes to a table whose schema doesn't fit are rejected, once the changes of other
+    ///   programs are recorded.
+    private func apply(
+        _ jobs: [Job], rejectsUnfitTables: Bool = false
+    ) async throws -> [Result<[NumberedResult], any Error>] {
         let steps = historySteps
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let history = try HubHistory(of: jobs.map { ($0.batch, $0.access) }, writer, db, steps: steps)
+                // A commit records what can be followed, as a column that was renamed. If it throws, a change can't be recorded, which is
+                // no write's fault.
+                if rejectsUnfitTables { _ = try writer.commit(CommitMetadata()) {} }
+                let batches = jobs.map { ($0.batch, $0.access) }
+                let history = try HubHistory(
+                    of: batches, writer, db, steps: steps, skipsUnfitTables: rejectsUnfitTables)
                 return try jobs.map { job in
-                    try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch)
+                    try HubWriter(writer, db, as: job.access, knowing: history, rejectsUnfitTables: rejectsUnfitTables)
+                        .apply(job.batch)
                 }
             }
         }
     }
-
-    /// Whether the schema of a table that one of the batches writes to doesn't fit: the others needn't fail with it.
-    private static func isOfOneTable(_ error: any Error) -> Bool { (error as? StorageError)?.code == .database }
 
     /// A batch that rolls back its own transaction is refused: its writes are then sent one by one.
     private static func failure(_ error: any Error, of job: Job) -> any Error {
@@ -131,11 +138,19 @@ extension HubBatch {
 
 extension Error {
     /// Whether the error isn't caused by the written data: the store, the machine or its clock is at fault. So is a schema that
-    /// another program has changed, which SQLite reports as it compiles a statement.
+    /// another program has changed, which SQLite reports as it compiles a statement. A row that another program has written is one
+    /// document's, and later requests needn't wait for it.
     package var isOfTheStore: Bool {
-        guard let error = self as? StorageError else { return false }
+        guard let error = self as? StorageError, !error.isOfForeignRow else { return false }
         return error.isStoreFailure || error.isOfTheMachine
-            || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt, .database].contains(
-                error.code)
+            || error.isOfUnfitTable
+            || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
+    }
+
+    /// Whether the schema of a table doesn't fit. If that fails a write even when a commit has recorded the changes of other programs,
+    /// it is a table that the write changes: writes to others needn't fail with it.
+    var isOfUnfitTable: Bool {
+        guard let error = self as? StorageError else { return false }
+        return error.code == .database || error.isOfSchemaChange
     }
 }

@@ -42,14 +42,17 @@ final class HubHistory {
     private var unknownWrites: Set<Write> = []
     private var unknownDocuments: Set<DocumentID> = []
 
-    /// - Parameter steps: How many versions of documents are searched, shared by all documents. Each document is
-    ///   searched once, newest version first, whatever is asked about it.
-    /// - Throws: `limit-exceeded` if that isn't enough for several writes: each may use as many by itself. For a single
+    /// - Parameters:
+    ///   - steps: How many versions of documents are searched, shared by all documents. Each document is searched once, newest
+    ///     version first, whatever is asked about it.
+    ///   - skipsUnfitTables: Whether documents of tables that can't be read are left out: writes to them fail as well.
+    /// - Throws: `limit-exceeded` if the steps aren't enough for several writes: each may use as many by itself. For a single
     ///   write, the answer is then unknown.
     init(
-        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database, steps: Int
+        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database, steps: Int,
+        skipsUnfitTables: Bool
     ) throws {
-        let questions = try Self.questions(of: batches, writer, db)
+        let questions = try Self.questions(of: batches, writer, db, skipsUnfitTables: skipsUnfitTables)
         let reader = LogReader(writer.database)
         var steps = steps
         for question in questions {
@@ -72,7 +75,7 @@ final class HubHistory {
 
     /// The questions about each document, in the order of the writes.
     private static func questions(
-        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database
+        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database, skipsUnfitTables: Bool
     ) throws -> [Question] {
         var questions: [Question] = []
         var questionIndices: [DocumentID: Int] = [:]
@@ -92,11 +95,13 @@ final class HubHistory {
                 else { continue }
                 let questionIndex = questionIndices[write.document] ?? questions.count
                 if questionIndex == questions.count {
+                    let version: Int64?
+                    do { version = try table.row(key, in: writer.database)?.position } catch {
+                        guard skipsUnfitTables, error.isOfUnfitTable else { throw error }
+                        continue
+                    }
                     questionIndices[write.document] = questionIndex
-                    questions.append(
-                        Question(
-                            document: write.document, table: table, key: key,
-                            version: try table.row(key, in: writer.database)?.position))
+                    questions.append(Question(document: write.document, table: table, key: key, version: version))
                 }
                 questions[questionIndex].base = min(questions[questionIndex].base, write.base)
                 if write.isConditional { questions[questionIndex].seeksChanges = true }

@@ -41,6 +41,14 @@ struct HubLog {
         return HubWriteSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
     }
 
+    /// The row that the event at a position has changed.
+    func row(at position: Int64) throws -> RowAddress {
+        guard let batch = try reader.batch(containing: position) else {
+            throw StorageError.corruptLog("position @\(position) is missing")
+        }
+        return batch.withView { RowAddress($0, at: Int(position - batch.header.first)) }
+    }
+
     /// The changes of documents in a range of the log, by position. There is one for each event, because events that a
     /// follower may not see are removed before changes are combined.
     ///

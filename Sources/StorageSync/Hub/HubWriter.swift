@@ -12,12 +12,18 @@ struct HubWriter {
     private let access: HubAccess
     /// Set in a transaction that applies batches.
     private let history: HubHistory?
+    /// Whether a batch's writes to a table whose schema doesn't fit are rejected, instead of failing the batch.
+    private let rejectsUnfitTables: Bool
 
-    init(_ writer: LogWriter, _ db: Database, as access: HubAccess, knowing history: HubHistory? = nil) {
+    init(
+        _ writer: LogWriter, _ db: Database, as access: HubAccess, knowing history: HubHistory? = nil,
+        rejectsUnfitTables: Bool = false
+    ) {
         self.writer = writer
         self.db = db
         self.access = access
         self.history = history
+        self.rejectsUnfitTables = rejectsUnfitTables
     }
 
     /// Why a write isn't applied.
@@ -62,9 +68,16 @@ struct HubWriter {
             receipt = try writer.commit(metadata) { isNew = try change(write, from: producer) }
         } catch let error as Rejected {
             return .rejected(error.rejection)
+        } catch let error as StorageError where error.isOfForeignRow {
+            return .rejected(.invalid(HubError.unrecorded.reason))
         } catch let error as StorageError where !error.isOfTheStore {
             // A constraint, a trigger or a limit of the store.
             return .rejected(.invalid(access.reason(error)))
+        } catch let error where rejectsUnfitTables && error.isOfUnfitTable {
+            return .rejected(
+                .invalid(
+                    "The table of \"\(write.document.entity)\" can't be written as its schema is: another program has changed it, or it uses a function that the hub's process lacks. Retry this once the hub's operator has repaired it: storagekit verify shows what another program has changed."
+                ))
         }
         known.applied(origin: write.origin)
         // A trigger may have changed the document after the write.

@@ -53,7 +53,7 @@ package struct MemoryHub: Sendable {
     package mutating func push(_ batch: HubBatch) -> Result<[NumberedResult], SyncFailure> {
         let producer = batch.producer
         guard batch.line == line, let known = producers[producer] else { return .failure(.sessionEnded(epoch: nil)) }
-        guard !batch.writes.isEmpty else { return .failure(.emptyBatch) }
+        if let refusal = batch.refusal { return .failure(refusal) }
         switch known.admits(batch) {
         case .refused: return .failure(.sessionEnded(epoch: known.epoch))
         case .reused: return .failure(.numberReused)

@@ -108,9 +108,17 @@ extension StoreHub {
         let write = HubWrite(
             origin: 0, document: DocumentID(entity: entity, id: id), operation: operation, base: .max)
         do {
-            return try await self.write(write, expecting: expected, key: key, as: access)
+            do {
+                return try await self.write(write, expecting: expected, key: key, as: access)
+            } catch  where error.isOfUnfitTable {
+                // A commit records what can be followed, as a column that was renamed. One that fails doesn't.
+                _ = try await storage.engine.commit(CommitMetadata()) { _, _ in }
+                return try await self.write(write, expecting: expected, key: key, as: access)
+            }
         } catch let error as HubWriter.Rejected {
             throw HubError(error.rejection)
+        } catch let error as StorageError where error.isOfForeignRow {
+            throw HubError.unrecorded
         } catch let error as StorageError where !error.isOfTheStore {
             throw HubError.invalid(access.reason(error))
         }

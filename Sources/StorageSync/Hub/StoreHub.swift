@@ -177,7 +177,7 @@ extension StoreHub {
 
     package func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
         guard batch.line == line else { throw SyncFailure.sessionEnded(epoch: nil) }
-        guard !batch.writes.isEmpty else { throw SyncFailure.emptyBatch }
+        if let refusal = batch.refusal { throw refusal }
         return try await pushes.push(batch, as: access)
     }
 }
@@ -219,8 +219,8 @@ extension StoreHub {
         var isWhole = true
     }
 
-    /// - Parameter isLast: Whether the caller won't wait for more: the page then contains everything committed before,
-    ///   even if the tail hasn't read it yet.
+    /// - Parameter isLast: Whether the caller won't wait for more: behind the tail's end, the page then contains what was committed
+    ///   before and the tail hasn't read yet.
     private func page(
         behind position: Int64, through last: Int64?, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
     ) async throws -> Page {
@@ -260,7 +260,7 @@ extension StoreHub {
     private static func documents(
         in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int, bytes: Int
     ) throws -> Page {
-        var found: [(position: Int64, table: HubEntityTable, key: StorageValue)] = []
+        var found: [FoundRow] = []
         for name in scope.entities {
             guard let table = log.table(name), let candidates = scope.candidates(in: table) else { continue }
             let select = try PreparedStatement(
@@ -284,14 +284,12 @@ extension StoreHub {
                 count += 1
             }
         }
-        found.sort { $0.position < $1.position }
+        let (rows, end) = try firstPage(of: found, limit: limit, in: log)
         // A follower that starts over and has written before must not mistake its own writes for those of others.
         let hasWritten = try Self.hasWritten(scope, in: db)
-        let isWhole = found.count <= limit
-        found = Array(found.prefix(limit))
         var changes: [HubChange] = []
         var total = 0
-        for (position, table, key) in found {
+        for (position, table, key) in rows {
             guard let id = table.id(of: key), let row = try table.row(key, in: log.database)?.row else { continue }
             let source = hasWritten ? try log.source(at: position) : nil
             let change = HubChange(table: table, id: id, position: position, old: nil, new: row, source: source)
@@ -301,8 +299,36 @@ extension StoreHub {
             }
             changes.append(change)
         }
-        let end = isWhole ? log.head : found.last?.position ?? log.head
-        return Page(changes: HubTail.composed(changes, in: scope), end: end, isWhole: isWhole)
+        return Page(changes: HubTail.composed(changes, in: scope), end: end ?? log.head, isWhole: end == nil)
+    }
+
+    private typealias FoundRow = (position: Int64, table: HubEntityTable, key: StorageValue)
+
+    /// The first rows by position, and the position at which their page ends; nil for the end if these are all rows.
+    ///
+    /// Another program may have given a row the position of another one. The log's event at a position is one row's, and followers
+    /// refuse a page in which a position comes twice, so the other rows are left out, as all rows past the log are. A page doesn't end
+    /// between such rows: what isn't in it comes with the log's events.
+    private static func firstPage(
+        of found: [FoundRow], limit: Int, in log: HubLog
+    ) throws -> (rows: [FoundRow], end: Int64?) {
+        var rows = found.sorted { $0.position < $1.position }
+        var end: Int64?
+        if limit > 0, rows.count > limit {
+            let last = rows[limit - 1].position
+            // Before the first event there is nothing at which a page could end.
+            let isSplit = last > 1 && rows[limit].position == last
+            let reached = isSplit ? last - 1 : last
+            rows.removeAll { $0.position > reached }
+            end = reached
+        }
+        let copied = Set(zip(rows, rows.dropFirst()).filter { $0.position == $1.position }.map { $0.0.position })
+        guard !copied.isEmpty else { return (rows, end) }
+        rows = try rows.filter { row in
+            try !copied.contains(row.position)
+                || log.row(at: row.position) == RowAddress(entity: row.table.entity.id, values: [row.key])
+        }
+        return (rows, end)
     }
 
     private static func hasWritten(_ scope: HubScope, in db: Database) throws -> Bool {

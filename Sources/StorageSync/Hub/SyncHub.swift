@@ -6,9 +6,9 @@
 /// 2. Positions grow in the order in which writes are applied, and the content of a page never changes later.
 /// 3. A producer that has begun a session knows that no message of an earlier session will have an effect.
 ///
-/// Errors are ``SyncFailure``: `sessionEnded` for an outdated epoch, line or number, `numberReused` for other writes
-/// under the numbers of the last batch, `refused` for a batch that can't be accepted as it is, `retryable` if the hub
-/// can't answer now; and ``HubError/outdatedCondition``.
+/// Errors are ``SyncFailure``: `sessionEnded` for an outdated epoch or line, or if earlier numbers are missing,
+/// `numberReused` for other writes under numbers up to the last one, `refused` for a batch that can't be accepted as
+/// it is, `retryable` if the hub can't answer now; and ``HubError/outdatedCondition``.
 package protocol SyncHub: Sendable {
     /// Begins a session of a producer, and ends all with a lower epoch.
     func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome

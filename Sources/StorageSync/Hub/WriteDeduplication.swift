@@ -31,15 +31,19 @@ package struct WriteDeduplication: Sendable, Equatable, Codable {
         case new
         /// The network has delivered the batch twice.
         case repeated([NumberedResult])
-        /// Its numbers were used for other writes.
+        /// Its numbers were used for other writes, or in an earlier batch.
         case reused
+        /// Its session has ended, or this hub has lost writes of it.
         case refused
     }
 
+    /// A client sends a batch after it has received the answer to the one before. So a batch with earlier numbers than the
+    /// last one is that of a copy of the client, or the network delivers an answered batch again, and no client reads the
+    /// second answer.
     package func admits(_ batch: HubBatch) -> Admission {
-        guard batch.epoch == epoch else { return .refused }
+        guard batch.epoch == epoch, batch.firstNumber <= lastNumber + 1 else { return .refused }
         if batch.firstNumber == lastNumber + 1 { return .new }
-        guard batch.firstNumber == results.first?.number else { return .refused }
+        guard batch.firstNumber == results.first?.number else { return .reused }
         return fingerprint.map { $0 == batch.fingerprint } ?? true ? .repeated(results) : .reused
     }
 

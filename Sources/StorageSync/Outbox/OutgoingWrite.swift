@@ -6,4 +6,6 @@ struct OutgoingWrite: Sendable {
     let base: Int64
     /// Identifies it among those of all stores, see ``RemoteWrite/idempotencyKey``.
     let key: String
+    /// Why it can't be sent; nil if it can.
+    let problem: UnsendableWrite?
 }

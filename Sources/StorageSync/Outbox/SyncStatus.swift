@@ -25,13 +25,16 @@ public struct SyncStatus: Sendable, Equatable {
         /// Sending has stopped for this reason, because writes could be applied twice.
         /// ``CollectionSyncEngine/startOver()`` continues.
         case halted(String)
-        /// The store couldn't be read or written, for this reason. The engine retries; after a failure of the disk the
-        /// program has to open the store again. The counts are those of the last time.
+        /// The store couldn't be read or written, for this reason. The engine retries; after a failure of the disk, or if the
+        /// store was closed, the program has to open it again. The counts are those of the last time.
         case failed(String)
     }
 
-    /// A write that the remote has rejected permanently, or several writes to one document that were sent as one. Later
-    /// writes to the document wait until it is retried or discarded.
+    /// A write that the remote has rejected permanently or that can't be sent, or several writes to one document that
+    /// were sent as one. Later writes to the document wait until it is retried or discarded.
+    ///
+    /// A write whose document can't be written as JSON, such as one with an infinity, can't be sent: correct the
+    /// document, and discard the write. The correction is then sent with the other changes of the discarded write.
     ///
     /// ```swift
     /// for write in watchlistSyncEngine.parked {
@@ -45,15 +48,15 @@ public struct SyncStatus: Sendable, Equatable {
         public let position: Int64
         /// The id of the document.
         public let documentId: String
-        /// Why the remote has rejected the write.
+        /// Why the remote has rejected the write, or why it can't be sent.
         public let reason: String
 
         /// The same as ``position``.
         public var id: Int64 { position }
     }
 
-    /// A remote document that can't be stored as a row, because it can't be decoded as its type or the schema rejects
-    /// it. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
+    /// A remote document that can't be stored as a row, because it can't be decoded as its type, the schema rejects it,
+    /// or it or its unsent writes can't be written as JSON. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
     public struct UnreadableDocument: Sendable, Equatable, Identifiable {
         /// The id of the document.
         public let documentId: String
@@ -129,7 +132,8 @@ extension SyncStatus {
             StorageError(
                 .unusable, message,
                 remedy:
-                    "Fix the store; the engine retries by itself. After a failure of the disk, open the store again.")
+                    "Open the store again if it was closed, or if its disk has failed. Otherwise fix it: the engine retries by itself."
+            )
         }
     }
 }
@@ -144,7 +148,7 @@ extension SyncStatus {
 /// }
 /// ```
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
-    /// The remote has rejected the write for this reason; it is parked.
+    /// The remote has rejected the write for this reason, or it can't be sent; it is parked.
     case rejected(String)
     /// The write was parked and then discarded.
     case discarded
@@ -152,7 +156,7 @@ public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .rejected(let reason):
-            "The remote has refused the write: \(reason). It is parked: resolve the reason and retry it, or discard it."
+            "The write was refused: \(reason). It is parked: resolve the reason and retry it, or discard it."
         case .discarded: "The write was discarded."
         }
     }

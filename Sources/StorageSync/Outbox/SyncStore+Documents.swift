@@ -50,16 +50,30 @@ extension SyncStore {
         }
     }
 
-    /// Some documents by their ids; nil for missing ones.
-    func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
-        try await shown(ids).documents
+    /// Whether there is a document, also one that can't be read or stored as a row.
+    func contains(_ id: String) async throws -> Bool {
+        try await storage.engine.read { try table.contains(id, $0) || bases.unreadableReason(of: id, in: $0) != nil }
     }
 
-    /// Some documents by their ids, and the log position as of which they were read.
+    /// Some documents by their ids; nil for missing ones.
+    func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
+        try await storage.engine.read { db in try ids.map { ($0, try table.get($0, db)) } }
+    }
+
+    /// Some documents by their ids, and the log position as of which they were read. Leaves out rows that can't be read:
+    /// one of them keeps no others from being shown.
     func shown(_ ids: [String]) async throws -> (documents: [(id: String, document: T?)], head: Int64) {
         try await storage.engine.read { db in
             let connection = try db.connection
-            return (try ids.map { ($0, try table.get($0, db)) }, try LogReader(connection).head().position)
+            var documents: [(id: String, document: T?)] = []
+            for id in ids {
+                do {
+                    documents.append((id, try table.get(id, db)))
+                } catch let error as StorageError where error.code == .invalidValue {
+                    continue
+                }
+            }
+            return (documents, try LogReader(connection).head().position)
         }
     }
 }

@@ -13,13 +13,23 @@ extension SyncStore {
                 let id = change.document.id
                 guard change.isForeign, try outbox.firstPending(of: id, in: db) != nil else { return change }
                 let base = try base(of: id, since: since, in: db, documents)
-                let shown = try table.get(id, db).map { try DocumentFields(encoding: $0) }
                 var predicted = base
                 DocumentOperation(change.operation).apply(to: &predicted)
-                return predicted == base || predicted == shown ? change.asEcho : change
+                return try predicted == base || shows(predicted, as: id, in: db) ? change.asEcho : change
             }
         }
-        return SyncPage(start: page.start, end: page.end, changes: changes, part: page.part)
+        return SyncPage(
+            start: page.start, end: page.end, changes: changes, part: page.part, unreadable: page.unreadable)
+    }
+
+    /// Whether the table has exactly this document; nil means none.
+    private func shows(_ document: DocumentFields?, as id: String, in db: Database) throws -> Bool {
+        do {
+            return try table.get(id, db).map { try DocumentFields(encoding: $0) } == document
+        } catch let error as StorageError where error.code == .invalidValue {
+            // It can't be written as JSON, so it isn't what the remote has.
+            return false
+        }
     }
 }
 

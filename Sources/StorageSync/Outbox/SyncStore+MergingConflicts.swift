@@ -37,11 +37,13 @@ extension SyncStore {
         let since = state.row.since
         guard case .known(let ancestor) = try bases.ancestor(of: id, in: db),
             case .known(let remote?) = try bases.base(of: id, in: db),
-            let mine = try replayed(id, on: ancestor, since: since, documentReader(tx), in: db)
+            let mine = try mine(id, on: ancestor, since: since, in: tx)
         else { return try bases.saveAncestor(.unchanged, of: id, in: db) }
         let merged: T?
+        let size: Int
         do {
             merged = try closure(try ancestor?.document(), try mine.document(), try remote.document())
+            size = try merged.map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
         } catch {
             throw Unmerged(reason: (error as? StorageError)?.message ?? "\(error)")
         }
@@ -54,10 +56,21 @@ extension SyncStore {
         guard tx.writer.nextPosition > position else { return }
         var write = PendingWrite(
             position: position, document: DocumentID(entity: table.entity, id: id), kind: existed ? .patch : .save,
-            size: try DocumentFields(encoding: merged).json.utf8.count, base: state.row.record.position)
+            size: size, base: state.row.record.position)
         write.isConditional = true
         try outbox.save([write], in: db)
         state.rows.append(write)
+    }
+
+    /// The document with the changes made here; nil if they delete it.
+    private func mine(
+        _ id: String, on ancestor: DocumentFields?, since: Int64, in tx: WriteTransaction
+    ) throws -> DocumentFields? {
+        do {
+            return try replayed(id, on: ancestor, since: since, documentReader(tx), in: tx.database)
+        } catch let error as StorageError where error.code == .invalidValue {
+            throw Unmerged(reason: error.message)
+        }
     }
 
     /// Parks a document's first waiting write, and those of its origin.

@@ -46,8 +46,10 @@ extension SyncStore {
             }
             try dropDiscarded(row, tx)
             if row.isCleared {
-                for document in try outbox.pendingDocuments(in: db) {
-                    try write(try replayed(document, since: row.since, tx), on: nil, of: document, tx)
+                let documents = documentReader(tx)
+                for id in try outbox.pendingDocuments(in: db) {
+                    let base = try base(of: id, since: row.since, in: db, documents)
+                    try write(try replayed(id, on: base, since: row.since, documents, in: db), on: base, of: id, tx)
                 }
                 // Everything else is requested again.
                 try restartPull(&row, in: db)
@@ -184,10 +186,18 @@ extension SyncStore {
         // In log order, so that no segment is read twice.
         let positions = Set(try documents.map(\.position).sorted().filter(fetched.includes))
         return try documents.filter { !positions.contains($0.position) }.map { id, position in
-            let size = try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
-            return PendingWrite(
-                position: position, document: DocumentID(entity: table.entity, id: id), kind: .save, size: size, base: 0
-            )
+            PendingWrite(
+                position: position, document: DocumentID(entity: table.entity, id: id), kind: .save,
+                size: try size(of: id, in: db), base: 0)
+        }
+    }
+
+    /// The size of a document as it is sent; 0 if it can't be: then its write is parked when its turn comes.
+    private func size(of id: String, in db: Database) throws -> Int {
+        do {
+            return try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
+        } catch let error as StorageError where error.code == .invalidValue {
+            return 0
         }
     }
 }

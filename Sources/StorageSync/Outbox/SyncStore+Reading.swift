@@ -55,14 +55,18 @@ extension SyncStore {
             var writes: [Int64: OutgoingWrite] = [:]
             for origin in origins {
                 let line = Hexadecimal.text(lineage.line(of: origin).id)
-                for write in try outbox.writes(of: origin, in: db) {
-                    let operation = try documents.operation(of: write, since: since)
-                    writes[origin] = OutgoingWrite(
-                        document: write.document.id,
-                        operation: writes[origin]?.operation.followed(by: operation) ?? operation,
-                        isConditional: write.isConditional, base: write.base,
-                        key: "\(line).\(origin)\(write.retries > 0 ? ".\(write.retries)" : "")")
-                }
+                let parts = try outbox.writes(of: origin, in: db)
+                guard let write = parts.last else { continue }
+                var operation: DocumentOperation?
+                let (sendable, problem) = try documents.writableOperations(of: parts, since: since)
+                for part in sendable { operation = operation?.followed(by: part.operation) ?? part.operation }
+                writes[origin] = OutgoingWrite(
+                    document: write.document.id, operation: operation ?? .nothing,
+                    isConditional: write.isConditional, base: write.base,
+                    key: "\(line).\(origin)\(write.retries > 0 ? ".\(write.retries)" : "")",
+                    problem: problem.map {
+                        UnsendableWrite(reason: $0.message, sendableEnd: sendable.last?.write.position)
+                    })
             }
             return (writes, documents.rows)
         }
@@ -91,18 +95,27 @@ extension SyncStore {
         }
     }
 
-    /// The ids of documents that match a query; none without a query.
+    /// The ids of documents that match a query, or can't be compared with it, also because the remote's document couldn't be
+    /// stored; none without a query.
     func ids(of ids: [String], foundBy query: QueryEvaluation?) async throws -> [String] {
         guard let query else { return [] }
         return try await storage.engine.read { db in
             try ids.filter { id in
-                try table.get(id, db).map { query.matches(try JSONValue(encoding: $0)) } ?? false
+                if try bases.unreadableReason(of: id, in: db) != nil { return true }
+                do {
+                    return try table.get(id, db).map { query.matches(try JSONValue(encoding: $0)) } ?? false
+                } catch let error as StorageError where error.code == .invalidValue {
+                    return true
+                }
             }
         }
     }
 
-    /// The ids of all documents.
+    /// The ids of all documents, also of those that can't be stored as rows.
     func ids() async throws -> [String] {
-        try await storage.engine.read { try table.positions($0).map(\.id) }
+        try await storage.engine.read { db in
+            let others = try bases.unreadable(in: db).map(\.documentId).filter { try !table.contains($0, db) }
+            return try table.positions(db).map(\.id) + others
+        }
     }
 }

@@ -48,8 +48,11 @@ extension SyncStore {
         var row = row
         try outbox.add(written, in: db)
         try apply(transaction, gone: gone, to: row, tx)
+        let lines = row.record.lines
         row.record = transaction.record
-        if transaction.restartsPull { try restartPull(&row, in: db) }
+        // Of a version that was fetched by its id, another line of history may have an earlier one only.
+        let isOtherLine = !lines.isEmpty && lines != row.record.lines
+        if try transaction.restartsPull || isOtherLine && !versions.isEmpty(in: db) { try restartPull(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }
         try recordConflicts(conflicts, after: start, tx)
         try store(&row, tx)
@@ -62,17 +65,19 @@ extension SyncStore {
     ) throws {
         let db = tx.database
         let documents = documentReader(tx)
-        try followNamed(by: transaction, in: db)
+        try followNamed(by: transaction, row, in: db)
         let received = Dictionary(grouping: try changes(of: transaction, gone, in: db), by: \.document)
         var concerned: [DocumentID: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
+            if hasRemotePositions, finished.createsUnpulled, try !hasKnownBase(of: id.id, in: db) {
+                try awaitPage(naming: [id.id], behind: transaction.record.position, row, in: db)
+            }
             if received[id] == nil, finished.isAllThere, try isLogBase(of: id.id, in: db) { continue }
             let base = try base(of: id.id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
                 remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay,
                 hasTaken: !finished.taken.isEmpty)
-            for write in finished.taken {
-                let operation = try documents.operation(of: write, since: row.since)
+            for (write, operation) in try documents.operations(of: finished.taken, since: row.since) {
                 operation.apply(to: &document.expected)
                 if finished.isUnpulled(write) { operation.apply(to: &document.remote) }
             }
@@ -95,19 +100,45 @@ extension SyncStore {
         }
         var refused: Set<DocumentID> = []
         for (id, document) in concerned {
+            // Fails where the row is written, if its unsent writes can't be written as JSON.
+            let shown: Result<DocumentFields?, any Error>
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
+                // Then the row doesn't have what the remote had before.
+                let wasRefused = try bases.unreadableReason(of: id.id, in: db) != nil
                 try advanceBase(of: id.id, to: document, in: db)
-                continue
+                // A table that was cleared while the remote had all writes lacks the rows of those that it has lost since.
+                if try !wasRefused && table.contains(id.id, db) { continue }
+                shown = Result { try replayed(id.id, on: document.remote, since: row.since, documents, in: db) }
+            } else {
+                shown = Result { try put(document, of: id.id, since: row.since, documents, in: db) }
             }
-            let shown = try put(document, of: id.id, since: row.since, documents, in: db)
             // A removed document stays removed when one of its writes is confirmed.
             let isReceived = received[id]?.contains { $0.ownOrigin == nil } ?? false
-            if row.isCleared, !isReceived, try table.get(id.id, db) == nil { continue }
-            if try !write(shown, on: document.remote, of: id.id, tx) { refused.insert(id) }
+            if row.isCleared, !isReceived, try !table.contains(id.id, db) { continue }
+            if try !write(try shown.get(), on: document.remote, of: id.id, tx) { refused.insert(id) }
         }
         // Values that two documents have exchanged, such as a unique one.
         for id in refused { try rewriteRow(id.id, since: row.since, tx) }
+        for (id, reason) in transaction.unreadable {
+            try markUnreadable(id.id, because: reason, since: row.since, documents, in: db)
+        }
         try showRecreated(by: transaction.writes, row, tx)
+    }
+
+    /// Stores why the remote's document can't be received. Its row stays as it is, and with it what the remote is known to
+    /// have.
+    private func markUnreadable(
+        _ id: String, because reason: String, since: Int64, _ documents: DocumentReader<T>, in db: Database
+    ) throws {
+        if try bases.base(of: id, in: db) == .unchanged {
+            do {
+                try bases.save(try base(of: id, since: since, in: db, documents), of: id, in: db)
+            } catch let error as StorageError where error.code == .invalidValue {
+                // The row can't be written as JSON either: nothing is known that could be stored.
+                return
+            }
+        }
+        try bases.markUnreadable(id, because: reason, in: db)
     }
 
     /// Shows the documents that retried writes create again: their rows were removed with the remote's documents.
@@ -137,8 +168,9 @@ extension SyncStore {
         try table.positions(db).map(\.id) + outbox.pendingDocuments(in: db) + bases.unreadable(in: db).map(\.documentId)
     }
 
-    /// Tracks which documents a full pull has listed so far.
-    private func followNamed(by transaction: SyncTransaction, in db: Database) throws {
+    /// Tracks which documents a full pull has listed so far, and which documents no page has reached yet.
+    private func followNamed(by transaction: SyncTransaction, _ row: SyncRemoteRow, in db: Database) throws {
+        let position = transaction.record.position
         switch transaction.part {
         case .first:
             try unnamed.removeAll(in: db)
@@ -146,7 +178,32 @@ extension SyncStore {
         case .last, .only: return try unnamed.removeAll(in: db)
         case .some: break
         }
-        try unnamed.remove(transaction.changes.map(\.document.id), in: db)
+        var named = transaction.changes.filter { $0.position <= position }
+        if try !versions.isEmpty(in: db) {
+            // A page that ends before the version that was fetched by id says nothing about that.
+            named = try named.filter { try versions.version(of: $0.document.id, in: db) <= position }
+        }
+        try unnamed.remove(named.map(\.document.id), in: db)
+        let fetched = transaction.changes.filter { $0.position > position }
+        try awaitPage(naming: fetched.map(\.document.id), behind: position, row, in: db)
+    }
+
+    /// Notes documents that the remote got after what was pulled: if it deletes them before the next page, no page
+    /// names them.
+    ///
+    /// - Parameter position: The position up to which the remote was pulled. Without one, the next pull is a full one.
+    private func awaitPage(
+        naming documents: [String], behind position: Int64, _ row: SyncRemoteRow, in db: Database
+    ) throws {
+        guard hasRemotePositions, position > 0, !documents.isEmpty else { return }
+        // For an engine of one document, pages name no other.
+        let followed = documents.filter { id in row.document.map { ExactText($0) == ExactText(id) } ?? true }
+        try unnamed.add(followed, in: db)
+    }
+
+    /// Whether the remote is known to have a document, apart from what the log says.
+    private func hasKnownBase(of id: String, in db: Database) throws -> Bool {
+        if case .known(.some) = try bases.base(of: id, in: db) { true } else { false }
     }
 
     /// The changes that are new in a transaction. Documents with pending writes that are gone are deleted.
@@ -206,6 +263,9 @@ extension SyncStore {
         func isUnpulled(_ write: PendingWrite) -> Bool {
             (write.remotePosition == 0 || unpulled.contains(write.position)) && !isReceived(write)
         }
+
+        /// Whether they have created the document at the remote, and no page contains that.
+        var createsUnpulled: Bool { first?.kind == .save && taken.contains(where: isUnpulled) }
 
         /// Whether the remote's state includes these writes, without a page that contains them.
         var isAllThere: Bool { !needsReplay && taken.allSatisfy(isUnpulled) }
@@ -300,6 +360,8 @@ extension SyncStore {
     }
 
     /// A document with its unsent writes applied.
+    ///
+    /// - Throws: `invalid-value` if the result of the last one can't be written as JSON.
     func replayed(_ id: String, since: Int64, _ tx: WriteTransaction) throws -> DocumentFields? {
         let documents = documentReader(tx)
         let base = try base(of: id, since: since, in: tx.database, documents)
@@ -313,8 +375,8 @@ extension SyncStore {
         // Writes before one of the whole document are irrelevant.
         let first = pending.lastIndex { $0.kind != .patch } ?? 0
         var document = base
-        for write in pending[first...] {
-            try documents.operation(of: write, since: since).apply(to: &document)
+        for part in try documents.operations(of: pending[first...], since: since) {
+            part.operation.apply(to: &document)
         }
         return document
     }
@@ -337,24 +399,35 @@ extension SyncStore {
 // MARK: Rows
 
 extension SyncStore {
-    /// Sets a document's row to its state with unsent writes. If its type or the schema rejects it, the row isn't
-    /// changed, and the remote's state is stored separately: one document doesn't block others.
+    /// Sets a document's row to its state with unsent writes. If its type or the schema rejects it, or it can't be
+    /// written as JSON, the row isn't changed, and the remote's state is stored separately: one document doesn't block
+    /// others. If there is no row, because the table was cleared, the remote's state becomes one.
     ///
     /// - Parameter remote: The remote's state.
     /// - Returns: Whether the row could be written.
     @discardableResult
     func write(
-        _ fields: DocumentFields?, on remote: DocumentFields?, of id: String, _ tx: WriteTransaction
+        _ fields: @autoclosure () throws -> DocumentFields?, on remote: DocumentFields?, of id: String,
+        _ tx: WriteTransaction
     ) throws -> Bool {
+        guard let reason = try refusal({ try write(fields(), of: id, tx) }) else { return true }
+        let db = tx.database
+        let isUnsent = try outbox.firstPending(of: id, in: db) != nil
+        if try !isUnsent || remote != nil && bases.base(of: id, in: db) == .unchanged {
+            try bases.save(remote, of: id, in: db)
+        }
+        try bases.markUnreadable(id, because: reason, in: db)
+        if let remote, isUnsent, try !table.contains(id, db) { _ = try refusal { try write(remote, of: id, tx) } }
+        return false
+    }
+
+    /// Why a row can't be written; nil if it was.
+    private func refusal(_ write: () throws -> Void) throws -> String? {
         do {
-            try write(fields, of: id, tx)
-            return true
+            try write()
+            return nil
         } catch let error as StorageError where [.invalidValue, .conflict, .limitExceeded].contains(error.code) {
-            if try outbox.firstPending(of: id, in: tx.database) == nil {
-                try bases.save(remote, of: id, in: tx.database)
-            }
-            try bases.markUnreadable(id, because: error.message, in: tx.database)
-            return false
+            return error.message
         }
     }
 
@@ -372,7 +445,20 @@ extension SyncStore {
     /// Retries documents that couldn't be stored as rows: the program may be a newer one.
     func retryUnreadable(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         for document in try bases.unreadable(in: tx.database) {
+            if try isUnreceived(document.documentId, in: tx.database) { continue }
             try rewriteRow(document.documentId, since: row.since, tx)
+        }
+    }
+
+    /// Whether the remote's document can't be written as JSON, so that it isn't stored and can't be retried: what is stored is
+    /// the row.
+    private func isUnreceived(_ id: String, in db: Database) throws -> Bool {
+        guard try outbox.firstPending(of: id, in: db) == nil, case .known(let base) = try bases.base(of: id, in: db)
+        else { return false }
+        do {
+            return try table.get(id, db).map { try DocumentFields(encoding: $0) } == base
+        } catch let error as StorageError where error.code == .invalidValue {
+            return false
         }
     }
 

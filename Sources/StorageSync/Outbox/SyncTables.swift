@@ -11,7 +11,8 @@ internal import StorageLog
 /// - `sync_bases`: for documents that both sides have changed, the remote's state, and the position at which another writer last changed it; before a
 ///   merge also the previous state. The same for documents that can't be stored as rows, with the reason.
 /// - `sync_versions`: for documents that were fetched by id, the remote's position at that time.
-/// - `sync_unnamed`: during a full pull, the documents in the table that no page has listed yet.
+/// - `sync_unnamed`: during a full pull, the documents in the table that no page has listed yet; later those that are
+///   newer than what was pulled, until a page names them.
 enum SyncTables {
     private static let statements = [
         """
@@ -66,7 +67,7 @@ enum SyncTables {
         for statement in statements { try db.execute(sql: statement) }
     }
 
-    static func exist(in db: Database) throws -> Bool { try db.tableExists("sync_remotes") }
+    static func exist(in db: Database) throws -> Bool { try db.hasTable("sync_remotes") }
 }
 
 /// An engine's row of `sync_remotes`.

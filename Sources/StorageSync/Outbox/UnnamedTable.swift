@@ -1,6 +1,7 @@
 internal import GRDB
 
-/// The rows of `sync_unnamed` of one engine and path: documents in the table that the remote may no longer have.
+/// The rows of `sync_unnamed` of one engine and path: documents in the table that the remote may no longer have,
+/// because no page has named them: during a full pull, all others, and later those that are newer than what was pulled.
 struct UnnamedTable: Sendable {
     let manager: String
     let path: String

@@ -23,7 +23,7 @@ final class FetchedKeys: Sendable {
     /// Adds the keys of fetched rows. Duplicates are ignored.
     func insert(_ keys: some Sequence<StorageValue>) throws {
         try file.withLock { file in
-            for key in keys { try file.run(file.insert, KeyCoding.encode([key])) }
+            for key in keys { try file.run(file.insert, KeyCoding.encodeNumerically([key])) }
         }
     }
 
@@ -50,7 +50,7 @@ extension FetchedKeys {
         // The number of missing rows before the last fetched one.
         var certain: Int64 = 0
         try walk { key in
-            let key = KeyCoding.encode([key])
+            let key = KeyCoding.encodeNumerically([key])
             try file.withLock { file in
                 if try file.contains(key) {
                     hasBegun = true

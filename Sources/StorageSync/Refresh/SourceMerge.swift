@@ -89,7 +89,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
     private func lastPosition(of key: StorageValue, in tx: WriteTransaction) throws -> Int64? {
         if let position = try table.position(of: key, with: tx.writer) { return position }
         guard let entity = tx.writer.catalog.entity(named: table.name) else { return nil }
-        return try LogReader(tx.writer.database).lastPosition(of: [key], in: entity)
+        return try LogReader(tx.writer.database).recordedRow(equalTo: [key], in: entity).last
     }
 
     /// Whether a row must not be touched.

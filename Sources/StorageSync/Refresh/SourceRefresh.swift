@@ -152,9 +152,10 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     private func commit<Result: Sendable>(
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
-        try await storage.write(
-            actor: source.label, reason: "\(source.policy)", correlation: id, attributes: FetchedCommit.attributes
-        ) { tx in try body(tx) as Result }.value
+        let metadata = CommitMetadata(
+            actor: source.label, app: CommitContext.app, reason: "\(source.policy)", correlation: id,
+            attributes: FetchedCommit.attributes)
+        return try await storage.commit(metadata, returning: body).value
     }
 
     /// Stores a failure. If even that can't be written, the next writer gets the store's error.
@@ -237,7 +238,7 @@ extension QuerySourceStatus {
         retryTime = nil
         guard !isRefused else { return }
         let longest = QueryCachePolicy.longestWait
-        let asked = ((cause as? any RetryableError)?.retryAfter?.seconds).map { min($0, longest) * 1_000_000 }
+        let asked = ((cause as? any RetryableError)?.retryAfter?.seconds).map { min(max($0, 0), longest) * 1_000_000 }
         var generator = SystemRandomNumberGenerator()
         let delay = RemoteDelay(
             after: failures, remoteAsksFor: asked.map { Int64($0) }, longest: Int64(longest * 1_000_000),

@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// Documents in memory, and their listeners: the common part of both mocks.
 @MainActor
 final class MockRemote<T: DataSyncModelProtocol> {
@@ -20,7 +22,7 @@ final class MockRemote<T: DataSyncModelProtocol> {
 
     /// Returns when the remote answers.
     func answer() async throws {
-        if delay > .zero { try await Task.sleep(for: delay) }
+        if delay > .zero { try await Task.sleep(for: delay.limited) }
         if let refusal { throw refusal }
     }
 

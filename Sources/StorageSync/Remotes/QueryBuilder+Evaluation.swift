@@ -14,15 +14,14 @@ extension QueryBuilder {
     /// - Documents without a field that is sorted by don't match. Among different kinds, null comes first, then
     ///   booleans, numbers, texts, arrays, objects.
     /// - Ties in the order are broken by the UTF-8 bytes of the ids, in the direction of the last order.
+    /// - A document that can't be encoded as JSON, such as one with an infinity, doesn't match.
     /// - A dot in a field's name leads into a nested object, so keys that contain a dot can't be queried.
     ///
     /// - Throws: `StorageError` with the code `invalid-argument` for a limit below 1, a limit to the last documents
     ///   without an order, a cursor without values or with more values than there are orders, and a condition without a
-    ///   required array; with `invalidValue` for a document or value that can't be encoded as JSON.
+    ///   required array; with `invalidValue` for a value that can't be encoded as JSON.
     /// - Complexity: O(*n* log *n*) in the number of documents, each of which is encoded as JSON once.
     package func apply<T: DataSyncModelProtocol>(to documents: [T]) throws -> [T] {
-        let evaluation = try QueryEvaluation(self)
-        return evaluation.select(
-            from: try documents.map { (document: $0, id: $0.id, json: try JSONValue(encoding: $0)) })
+        try QueryEvaluation(self).select(from: documents)
     }
 }

@@ -78,6 +78,15 @@ package struct QueryEvaluation: Sendable {
         return selection.documents
     }
 
+    /// The documents that match the query, in its order. Those that can't be written as JSON can't be compared, and are left
+    /// out: one of them must not hide all others.
+    package func select<T: DataSyncModelProtocol>(from documents: [T]) -> [T] {
+        select(
+            from: documents.compactMap { document in
+                (try? JSONValue(encoding: document)).map { (document: document, id: document.id, json: $0) }
+            })
+    }
+
     /// The sort key of a document; nil if it doesn't match the query.
     func sortKey(of document: JSONValue) -> [JSONValue]? {
         guard filters.allSatisfy({ $0.matches(document) }) else { return nil }

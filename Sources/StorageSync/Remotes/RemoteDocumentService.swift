@@ -5,6 +5,9 @@
 /// considered temporary, and the write is sent again. If the answer to an accepted write is lost, the remote receives
 /// the write again, so writes must be idempotent, like those that set values.
 ///
+/// A document that can't be written as JSON, such as one with an infinity, isn't received: its row stays as it is, and
+/// ``SyncStatus/unreadable`` names it.
+///
 /// Isolation: the main actor. A service should wait for its network off the main actor.
 @MainActor
 public protocol RemoteDocumentService<T>: Sendable {

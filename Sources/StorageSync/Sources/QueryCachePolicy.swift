@@ -55,12 +55,12 @@ extension QueryCachePolicy: CustomStringConvertible {
 }
 
 extension Duration {
-    /// Returns a duration in minutes.
-    public static func minutes(_ count: Double) -> Duration { .seconds(count * 60) }
-    /// Returns a duration in hours.
-    public static func hours(_ count: Double) -> Duration { .seconds(count * 3_600) }
-    /// Returns a duration in days of 24 hours each.
-    public static func days(_ count: Double) -> Duration { .seconds(count * 86_400) }
+    /// Returns a duration in minutes; at most a century, and zero for NaN.
+    public static func minutes(_ count: Double) -> Duration { .limited(seconds: count * 60) }
+    /// Returns a duration in hours; at most a century, and zero for NaN.
+    public static func hours(_ count: Double) -> Duration { .limited(seconds: count * 3_600) }
+    /// Returns a duration in days of 24 hours each; at most a century, and zero for NaN.
+    public static func days(_ count: Double) -> Duration { .limited(seconds: count * 86_400) }
 
     fileprivate var secondsText: String {
         let seconds = seconds

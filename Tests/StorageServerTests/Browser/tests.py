@@ -59,14 +59,33 @@ globalThis.fetch = async (url, options) => {
 """
 
 
-#: Sends a write under the next number, as a copy of the page's database.
-SEND_AS_COPY = """
-const [url, token, suffix, beginsSession] = arguments;
+#: Reads the record of the page's database.
+READ_RECORD = """
 const { name } = (await indexedDB.databases()).find(({ name }) => name.endsWith(suffix));
 const opened = indexedDB.open(name);
 const database = await new Promise((resolve) => { opened.onsuccess = () => resolve(opened.result); });
-const got = database.transaction("record").objectStore("record").get("record");
+const records = database.transaction("record", "readwrite").objectStore("record");
+const got = records.get("record");
 const record = await new Promise((resolve) => { got.onsuccess = () => resolve(got.result); });
+"""
+
+
+#: Puts back what a version of the client that doesn't know the session of the last batch leaves as it was; returns that.
+KEEP_SESSION = """
+const [suffix, kept] = arguments;
+""" + READ_RECORD + """
+const { lastSession, knownEpoch } = record;
+const put = records.put({ ...record, ...kept }, "record");
+await new Promise((resolve) => { put.transaction.oncomplete = resolve; });
+database.close();
+return { lastSession, knownEpoch };
+"""
+
+
+#: Sends batches under the next numbers, as a copy of the page's database.
+SEND_AS_COPY = """
+const [url, token, suffix, beginsSession, batches] = arguments;
+""" + READ_RECORD + """
 database.close();
 const send = async (path, body) => {
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
@@ -76,9 +95,11 @@ const send = async (path, body) => {
 const { producer, lastNumber } = record;
 const epoch = record.epoch + (beginsSession ? 1 : 0);
 if (beginsSession) await send("/v1/sync/hello", { producer, epoch });
-const write = { origin: 99, base: 0, collection: "notes", id: "b", operation: "save", fields: {} };
 const line = record.lines.at(-1).id;
-await send("/v1/sync/push", { producer, epoch, line, firstNumber: lastNumber + 1, writes: [write] });
+for (let n = 1; n <= batches; n += 1) {
+    const write = { origin: 98 + n, base: 0, collection: "notes", id: "b", operation: "save", fields: { n } };
+    await send("/v1/sync/push", { producer, epoch, line, firstNumber: lastNumber + n, writes: [write] });
+}
 """
 
 
@@ -829,19 +850,39 @@ class AccessTests(BrowserTestCase):
     def test_one_of_two_copies_in_one_session_halts(self):
         self.one_of_two_copies_halts(begins_session=False)
 
-    def one_of_two_copies_halts(self, begins_session):
+    def test_one_of_two_copies_in_one_session_with_several_batches_halts(self):
+        self.one_of_two_copies_halts(begins_session=False, batches=2)
+
+    def test_a_tab_with_an_earlier_client_halts_no_other(self):
+        page = self.tab()
+        page.run("await notes.save({ id: 'a' }); await client.whenSent(); await client.close()")
+        kept = page.run(KEEP_SESSION, " " + self.id(), {})
+        page.run(LOSE_ANSWER)
+        self.open(page)
+        page.run("await notes.save({ id: 'b' })")
+        self.eventually(lambda: page.run("isHeld"), True)
+        page.run("await client.close()")
+        page.run(KEEP_SESSION, " " + self.id(), kept)
+        page.run("release()")
+        self.open(page)
+        page.run("await notes.save({ id: 'c' })")
+        self.eventually(lambda: sorted(self.documents()), ["a", "b", "c"])
+        self.assertEqual(page.run("client.status.state"), "online")
+
+    def one_of_two_copies_halts(self, begins_session, batches=1):
         page = self.tab()
         page.run("await notes.save({ id: 'a' }); await client.whenSent()")
         self.eventually(lambda: list(self.seen(page)), ["a"])
-        page.run(SEND_AS_COPY, self.proxy.url, self.token, " " + self.id(), begins_session)
-        page.run("await notes.save({ id: 'c' })")
+        page.run(SEND_AS_COPY, self.proxy.url, self.token, " " + self.id(), begins_session, batches)
+        # In one batch, which has as many numbers as those of the copy.
+        page.run("await Promise.all(['c', 'd', 'e'].map((id) => notes.save({ id })))")
         self.eventually(lambda: page.run("client.status.state"), "halted")
         self.assertEqual(sorted(self.documents()), ["a", "b"])
-        self.assertEqual(page.run("client.status.pending"), 1)
+        self.assertEqual(page.run("client.status.pending"), 3)
         page.run("await client.reset()")
         page.run("for (const { origin } of await client.parked()) await client.retry(origin)")
         page.run("await client.whenSent()")
-        self.assertEqual(sorted(self.documents()), ["a", "b", "c"])
+        self.assertEqual(sorted(self.documents()), ["a", "b", "c", "d", "e"])
 
     def test_a_page_without_locks_gets_an_error(self):
         page = self.browser.page(f"http://plain.test:{self.site.port}/")

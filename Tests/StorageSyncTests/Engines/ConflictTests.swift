@@ -216,6 +216,28 @@ extension ConflictTests {
         #expect(shop.mock.document("a") == Product("a", name: "Light", price: 11))
     }
 
+    @Test("A merged document that JSON can't express is parked")
+    func unsendableMergeIsParked() async throws {
+        let shop = try SyncedShop([Product("a", price: 10)])
+        let engine = engine(
+            shop,
+            .merge { _, _, theirs in
+                var merged = theirs
+                merged.price = .infinity
+                return merged
+            })
+        await engine.startListening()
+        try await hold(shop, engine)
+        try await engine.updateDocument(id: "a", data: ["price": 11.0])
+        shop.mock.change(Product("a", name: "Light", price: 15))
+        try await release(shop, engine)
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        #expect(engine.parked.first?.reason.contains("weren't merged") == true)
+        #expect(engine.parked.first?.reason.contains("can't be written as JSON") == true)
+        try await eventually { engine.getDocument(id: "a") == Product("a", name: "Light", price: 11) }
+        #expect(shop.mock.document("a") == Product("a", name: "Light", price: 15))
+    }
+
     @Test("A deletion wins over a merge")
     func deletionWinsOverMerge() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])

@@ -8,7 +8,7 @@ import Testing
 @testable import StorageSync
 
 /// What engines keep to whatever is under way: each test holds up a step, and does something else meanwhile.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct EngineOrderTests {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(10))) struct EngineOrderTests {
     // MARK: Two engines
 
     /// A call that was under way when an engine was closed may take as long as it likes, also where it ignores that it is cancelled.
@@ -133,6 +133,7 @@ import Testing
     @Test("A store that lost its position is answered from the beginning")
     func lostPositionStartsOver() async throws {
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
+        _ = try await store.activate()
         let mock = MockRemoteCollectionService<Product>(collectionPath: { "products" }, delay: .zero)
         let remote = ServiceRemote(RemoteAccess(mock), store: store, since: 0, document: nil)
         await remote.setListening(true)

@@ -9,7 +9,7 @@ import Testing
     @Test("Listening again while the streams are opened starts over")
     func listeningTwiceStartsOver() async throws {
         let service = ScriptedService()
-        let remote = try service.remote()
+        let remote = try await service.remote()
         service.willListen = { call in
             guard call == 1 else { return }
             let isDone = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ import Testing
     @Test("An abandoned fetch is repeated")
     func abandonedFetchIsRepeated() async throws {
         let service = ScriptedService()
-        let remote = try service.remote()
+        let remote = try await service.remote()
         service.willFetch = { call in
             // Ignores that it is cancelled.
             if call == 1 { await Task { try? await Task.sleep(for: .seconds(30)) }.value }
@@ -45,7 +45,7 @@ import Testing
     @Test("A cancelled pull blocks no other")
     func cancelledPullBlocksNoOther() async throws {
         let service = ScriptedService()
-        let remote = try service.remote()
+        let remote = try await service.remote()
         let (isFetching, fetch) = AsyncStream<Void>.makeStream()
         // Ignores that it is cancelled.
         service.willFetch = { _ in await Task { for await _ in isFetching {} }.value }
@@ -64,15 +64,15 @@ import Testing
     @Test("Listening again drops a document that was added, and says so")
     func listeningDropsAddedDocument() async throws {
         let service = ScriptedService()
-        let remote = try service.remote()
-        let generation = await remote.add(Product("b"))
+        let remote = try await service.remote()
+        let generation = try await remote.add(Product("b"))
         #expect(await remote.holds("b", behind: 0))
         await remote.setListening(true)
         #expect(await !remote.holds("b", behind: 0))
         #expect(await remote.generation != generation)
         _ = try await remote.pulledIds()
         // Streams may have reported something newer than the added document: it is fetched again, and is gone.
-        _ = await remote.add(Product("b"))
+        _ = try await remote.add(Product("b"))
         #expect(await remote.holds("b", behind: 0))
         guard case .page(let page) = try await remote.answer(.pull(line: [], position: 1), knowing: SyncRecord()) else {
             return
@@ -80,11 +80,22 @@ import Testing
         #expect(page.changes.map(\.operation.isDelete) == [true])
     }
 
+    @Test("A document that JSON can't express is reported again if its report may be lost")
+    func lostReport() async throws {
+        let service = ScriptedService()
+        service.collection = [Product("a", price: .infinity)]
+        let remote = try await service.remote()
+        await remote.setListening(true)
+        #expect(try await remote.pulledUnreadableIds() == ["a"])
+        _ = try await remote.answer(.hello(epoch: 1), knowing: SyncRecord())
+        #expect(try await remote.pulledUnreadableIds() == ["a"])
+    }
+
     /// A poll that was sent with the old credentials may be refused after there are new ones.
     @Test("A stream that is refused too late stops nothing", arguments: [true, false])
     func refusedTooLate(isTold: Bool) async throws {
         let service = ScriptedService()
-        let remote = try service.remote()
+        let remote = try await service.remote()
         await remote.setListening(true)
         #expect(try await remote.pulledIds() == ["a"])
         if isTold { await remote.credentialsChanged() }
@@ -100,9 +111,10 @@ import Testing
     }
 }
 
-/// A collection of one document whose calls can be held up.
+/// A collection whose calls can be held up.
 @MainActor
 private final class ScriptedService {
+    var collection = [Product("a")]
     var willListen: (_ call: Int) -> Void = { _ in }
     var willFetch: (_ call: Int) async -> Void = { _ in }
     private(set) var listenCount = 0
@@ -114,15 +126,19 @@ private final class ScriptedService {
         for stream in streams { stream.finish(throwing: RemoteError.unauthorized) }
     }
 
-    func remote() throws -> ServiceRemote<Product> {
+    func remote() async throws -> ServiceRemote<Product> {
         let access = RemoteAccess<Product>(
             capabilities: .standard, missing: [], path: { "products" }, save: { _ in }, update: { _, _ in },
             delete: { _ in },
-            get: { _ in throw RemoteError.notFound }, streamDocument: { _ in AsyncThrowingStream { _ in } },
+            get: { [self] id in
+                guard let document = collection.first(where: { $0.id == id }) else { throw RemoteError.notFound }
+                return document
+            },
+            streamDocument: { _ in AsyncThrowingStream { _ in } },
             getAll: { [self] in
                 fetchCount += 1
                 await willFetch(fetchCount)
-                return [Product("a")]
+                return collection
             },
             find: nil,
             listen: { [self] _, _ in
@@ -133,6 +149,7 @@ private final class ScriptedService {
                 return stream
             })
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
+        _ = try await store.activate()
         return ServiceRemote(access, store: store, since: 0, document: nil)
     }
 }
@@ -146,5 +163,11 @@ extension ServiceRemote {
         let answer = try await answer(.pull(line: [], position: position), knowing: SyncRecord())
         guard case .page(let page) = answer else { return [] }
         return page.changes.map(\.document.id)
+    }
+
+    fileprivate func pulledUnreadableIds() async throws -> [String] {
+        let answer = try await answer(.pull(line: [], position: 0), knowing: SyncRecord())
+        guard case .page(let page) = answer else { return [] }
+        return page.unreadable.keys.map(\.id)
     }
 }

@@ -86,6 +86,21 @@ import Testing
         #expect(device.engine.currentDocument?.name == "now")
     }
 
+    /// The next page has neither its creation nor its deletion.
+    @Test("A document that is gone before a listener returns disappears")
+    func goneBeforeListening() async throws {
+        let hub = try await hub("a")
+        let device = try Device(hub)
+        try await device.engine.startListening(documentId: "b")
+        device.engine.stopListening(clearCaches: false)
+        for id in ["b", "c"] { try await device.engine.saveDocument(Product(id)).confirmed() }
+        #expect(device.engine.currentDocument?.id == "b")
+        _ = try await hub.hub.write(.delete, to: "b", of: "goods", as: .full)
+        try await device.engine.startListening(documentId: "b")
+        try await eventually { device.engine.currentDocument == nil }
+        #expect(try await device.stored().map(\.id) == ["c"])
+    }
+
     /// Somebody has deleted it and made it again: what is changed on that is no conflict.
     @Test("A document that was created again can be changed")
     func changingRecreatedDocument() async throws {

@@ -116,6 +116,27 @@ import Testing
         }
     }
 
+    /// Nothing is sent for it, and the hub has no outcome for its number.
+    @Test("A row that JSON can't express is parked until it is corrected, and other documents are sent")
+    func unsendableRowIsParked() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            await device.engine.startListening()
+            try await device.container.storage.save([Product("p1", price: .infinity), Product("p2")])
+            try await eventually {
+                device.engine.parked.map(\.documentId) == ["p1"] && device.engine.pendingCount == 1
+            }
+            #expect(try await hub.ids() == ["p2"])
+            try await device.engine.saveDocument(Product("p1", price: 2))
+            try await device.engine.discard(try #require(device.engine.parked.first))
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await hub.products() == [Product("p1", price: 2), Product("p2")])
+            #expect(try await device.stored() == hub.products())
+            try await device.close()
+        }
+    }
+
     @Test("A conflict is retried while nobody listens")
     func retryWithoutListener() async throws {
         try await withTemporaryFolder { folder in

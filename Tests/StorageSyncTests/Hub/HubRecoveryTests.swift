@@ -141,15 +141,92 @@ import Testing
         }
     }
 
+    /// What others can do with a document that a device has created or fetched while it doesn't listen.
+    enum Disappearance: CaseIterable {
+        case deletionOfCreated, deletionOfFetched, hiding
+    }
+
+    /// The next page has neither the document's creation nor its end.
+    @Test(
+        "A document that is gone before a listener returns disappears",
+        arguments: Disappearance.allCases, [false, true])
+    func goneBeforeListening(_ end: Disappearance, isRestarted: Bool) async throws {
+        try await withDevice { first in
+            let hub = first.hub
+            hub.access = seeing(.less, 6)
+            try await hub.save(Product("p0"))
+            await first.engine.startListening()
+            first.engine.stopListening(clearCaches: false)
+            let device = isRestarted ? try await first.restarted() : first
+            try await device.engine.saveDocument(Product("p2")).confirmed()
+            if end == .deletionOfFetched {
+                try await hub.save(Product("p1"))
+                try await device.engine.updateDocument(id: "p1", data: ["price": 2.0]).confirmed()
+            } else {
+                try await device.engine.saveDocument(Product("p1")).confirmed()
+            }
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(device.engine.currentCollection.map(\.id) == ["p0", "p1", "p2"])
+            let operation: WriteOperation = end == .hiding ? .patch(["price": .text("9")]) : .delete
+            _ = try await hub.hub.write(operation, to: "p1", of: "goods", as: .full)
+            await device.engine.startListening()
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p0", "p2"] }
+            #expect(try await device.stored() == device.engine.currentCollection)
+            if isRestarted { try await device.close() }
+        }
+    }
+
+    /// A token may see goods of such prices.
+    private func seeing(_ comparison: RowPredicate.Comparison, _ price: Int64) -> HubAccess {
+        let condition = RowPredicate.comparison(column: "price", comparison, .value(.integer(price)))
+        return HubAccess(
+            actor: "hub", namespace: "",
+            grants: [.init(entity: "goods", reads: true, writes: true, condition: condition)])
+    }
+
+    /// As a collection, though it also is a remote of single documents.
+    private func access<Remote: RemoteCollectionService>(to remote: Remote) -> RemoteAccess<Remote.T> {
+        RemoteAccess(remote)
+    }
+
+    /// It may be deleted before a page contains its creation, and the answer that ends a listener's pages may get lost.
+    @Test("A fetched document is followed by an end of the pages")
+    func endAfterFetchedDocument() async throws {
+        let hub = try await FaultyHub(TemporaryStore())
+        try await hub.save(Product("p0"))
+        let goods = HubGoods(hub)
+        let store = SyncStore<Product>(
+            storage: try SyncedShop().storage, manager: "products", path: "hub", hasRemotePositions: true)
+        let remote = HubRemote(
+            access(to: goods), goods, store: store, row: SyncRemoteRow(path: "hub"), document: nil)
+        await remote.setListening(true)
+        var position = try await hub.hub.head()
+        func pull() async throws -> SyncPage {
+            let request = SyncRequest.Kind.pull(line: hub.hub.line, position: position)
+            guard case .page(let page) = try await remote.answer(request, knowing: SyncRecord()) else {
+                throw SyncFailure.sessionEnded(epoch: nil)
+            }
+            position = page.end
+            return page
+        }
+        #expect(try await pull().part == .last)
+        #expect(await remote.snapshotEnd == position)
+        _ = try await remote.answer(.hello(epoch: 1), knowing: SyncRecord())
+        try #require(await remote.snapshotEnd == nil, "the answer may have got lost")
+        #expect(try await pull().part == .last)
+        try await hub.save(Product("p1"))
+        try await remote.fetch("p1")
+        #expect(try await pull().changes.map(\.document.id) == ["p1"])
+        try #require(await remote.snapshotEnd == nil)
+        _ = try await hub.hub.write(.delete, to: "p1", of: "goods", as: .full)
+        let head = try await hub.hub.head()
+        while try await pull().part != .last {}
+        #expect(position == head)
+    }
+
     /// A token was replaced by one of the same name that may see other documents.
     @Test("Documents appear and disappear with another access")
     func changedAccess() async throws {
-        func seeing(_ comparison: RowPredicate.Comparison, _ price: Int64) -> HubAccess {
-            let condition = RowPredicate.comparison(column: "price", comparison, .value(.integer(price)))
-            return HubAccess(
-                actor: "hub", namespace: "",
-                grants: [.init(entity: "goods", reads: true, writes: true, condition: condition)])
-        }
         let recorder = EventRecorder()
         try await withDevice(logger: recorder) { device in
             let hub = device.hub
@@ -226,6 +303,53 @@ import Testing
             #expect(try await hub.ids() == ["p1", "p2", "p4"], "what the hub has lost was sent again")
             #expect(!device.engine.status.hasLostWrites)
             #expect(device.engine.parked.isEmpty)
+        }
+    }
+
+    /// The hub had its writes when the table was cleared, and has lost them when the device listens again.
+    @Test("A cleared device shows what a restored hub gets again")
+    func clearedDeviceShowsLostWrites() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            for id in ["p0", "p1", "p2"] { try await hub.save(Product(id)) }
+            await device.engine.startListening()
+            let position = try await hub.hub.head()
+            hub.isUp = false
+            for id in ["p0", "p1"] { try await device.engine.updateDocument(id: id, data: ["price": 2.5]) }
+            device.engine.stopListening()
+            try await eventually { try await device.stored().isEmpty }
+            hub.isUp = true
+            try await device.engine.retryNow()
+            try await eventually { try await device.unconfirmed() == 0 }
+            try await hub.restore(to: position)
+            #expect(try await hub.products().map(\.price) == [1, 1, 1])
+            await device.engine.startListening()
+            let products = [Product("p0", price: 2.5), Product("p1", price: 2.5), Product("p2")]
+            try await eventually { try await hub.products() == products }
+            try await eventually { try await device.unconfirmed() == 0 }
+            try await eventually { device.engine.currentCollection == products }
+            #expect(try await device.stored() == products)
+        }
+    }
+
+    /// The device knows it as of a position at which the hub has nothing of it any more.
+    @Test("A fetched document stays if a restored hub has an earlier version")
+    func restoredBehindFetchedVersion() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await hub.save(Product("p0"))
+            await device.engine.startListening()
+            device.engine.stopListening(clearCaches: false)
+            try await hub.save(Product("p1"))
+            let position = try await hub.hub.head()
+            try await hub.save(Product("p1", price: 3))
+            try await device.engine.updateDocument(id: "p1", data: ["name": "Lamp"]).confirmed()
+            try await hub.restore(to: position)
+            await device.engine.startListening()
+            let products = [Product("p0"), Product("p1", name: "Lamp")]
+            try await eventually { try await hub.products() == products }
+            try await eventually { try await device.unconfirmed() == 0 }
+            try await eventually { device.engine.currentCollection == products }
         }
     }
 

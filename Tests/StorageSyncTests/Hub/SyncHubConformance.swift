@@ -41,6 +41,31 @@ import Testing
         #expect(try await hub.push(one.batch([HubWrite(1, save)]), as: .full) == results)
     }
 
+    /// A copy of a running device has sent several batches in the session of both.
+    @Test("Earlier numbers of the session are refused as reused, missing ones aren't", arguments: HubKind.allCases)
+    func reusedEarlierNumbers(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        let one = try await HubClient("one", hub)
+        var copy = one
+        _ = try await copy.push(HubWrite(1, save, of: "2"), HubWrite(2, patch, of: "2"))
+        _ = try await copy.push(HubWrite(3, save, of: "3"))
+        let head = try await hub.head()
+        let first = one.batch([HubWrite(1, save)])
+        await #expect(throws: SyncFailure.numberReused) { try await hub.push(first, as: .full) }
+        // A number inside of a batch.
+        let second = HubBatch(
+            producer: one.producer, epoch: 1, line: one.line, firstNumber: 2, writes: [HubWrite(1, save)])
+        await #expect(throws: SyncFailure.numberReused) { try await hub.push(second, as: .full) }
+        // The hub was replaced by an older copy of itself.
+        let early = HubBatch(
+            producer: one.producer, epoch: 1, line: one.line, firstNumber: 5, writes: [HubWrite(1, save)])
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 1)) { try await hub.push(early, as: .full) }
+        #expect(try await hub.head() == head)
+        // A batch of an earlier session has no effect, whatever its numbers are.
+        _ = try await hub.hello(from: one.producer, epoch: 2, as: .full)
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 2)) { try await hub.push(first, as: .full) }
+    }
+
     @Test("A hello names the session of the last batch", arguments: HubKind.allCases)
     func sessionOfLastBatch(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
@@ -64,6 +89,19 @@ import Testing
         let welcome = try await hub.hello(from: one.producer, epoch: 2, as: .full)
         #expect(welcome.lastNumber == 2)
         #expect(welcome.results.map(\.number) == [1, 2])
+    }
+
+    @Test("Numbers begin at one", arguments: HubKind.allCases)
+    func numberBelowOne(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        // A number below zero can't be sent over HTTP.
+        for number: Int64 in kind.isAskedDirectly ? [0, -1] : [0] {
+            let batch = HubBatch(
+                producer: one.producer, epoch: 1, line: one.line, firstNumber: number, writes: [HubWrite(1, save)])
+            await #expect(throws: SyncFailure.numberBelowOne) { try await hub.push(batch, as: .full) }
+        }
+        #expect(try await one.push(HubWrite(1, save)).first?.position != nil)
     }
 
     @Test("Numbers are accepted in order", arguments: HubKind.allCases)

@@ -152,6 +152,26 @@ extension SyncCoreTests {
         #expect(!bench.core.outbox.hasSendable)
     }
 
+    /// The remote has seen none of the batch, so its numbers are free.
+    @Test("Writes that can't be sent are parked, and the others are sent")
+    func unsentBatch() throws {
+        var bench = Bench([write(1, "a"), write(2, "b"), write(3, "c"), write(4, "d")])
+        bench.open()
+        let push = try #require(bench.push)
+        let unsendable: [Int64: UnsendableWrite] = [
+            2: UnsendableWrite(reason: "infinite"), 3: UnsendableWrite(reason: "too"),
+        ]
+        bench.step(.answer(.unsent(unsendable), to: push.id))
+        #expect(bench.sent.map(\.kind) == [.hello(epoch: 2)])
+        let hello = try #require(bench.sent.first)
+        bench.step(
+            .answer(.welcome(SyncWelcome(lines: Self.lines, head: 0, lastNumber: 0, results: [])), to: hello.id))
+        #expect(bench.core.outbox.parked.map(\.state) == [.parked(.invalid("infinite")), .parked(.invalid("too"))])
+        #expect(bench.core.outbox.parked.map(\.position) == [2, 3])
+        #expect(bench.push?.writes == [1, 4])
+        #expect(bench.push?.first == 1)
+    }
+
     /// A store that was put back asks with an epoch that the remote has seen.
     @Test("A later epoch is adopted")
     func laterEpoch() {
@@ -387,6 +407,46 @@ extension SyncCoreTests {
         }
     }
 
+    @Test("A copy of a running store that has sent several batches halts the other", arguments: 1...3)
+    func batchesOfCopy(batches: Int64) throws {
+        let producer = ProducerID("one")
+        var hub = MemoryHub(line: [1])
+        func welcome(_ bench: inout Bench) throws {
+            let hello = try #require(bench.sent.first)
+            guard case .hello(let epoch) = hello.kind else { return }
+            bench.step(.answer(.welcome(try hub.hello(from: producer, epoch: epoch).get()), to: hello.id))
+        }
+        func send(_ bench: inout Bench, to id: String) throws {
+            let push = try #require(bench.push)
+            let writes = push.writes.map {
+                HubWrite(origin: $0, document: write($0, id).document, operation: .save(["a": .integer($0)]), base: 0)
+            }
+            let batch = HubBatch(
+                producer: producer, epoch: bench.core.record.epoch, line: [1], firstNumber: push.first, writes: writes)
+            switch hub.push(batch) {
+            case .success(let results): bench.step(.answer(.pushed(results), to: push.id))
+            case .failure(let failure): bench.step(.failure(failure, of: push.id))
+            }
+        }
+        var own = Bench()
+        own.step(.connected)
+        try welcome(&own)
+        var copy = own
+        for position in 1...batches {
+            copy.step(.wrote([write(position, "copy")]))
+            try send(&copy, to: "copy")
+        }
+        own.step(.wrote([write(1, "own"), write(2, "other")]))
+        try send(&own, to: "own")
+        #expect(own.core.connection == .closed)
+        own.now = own.core.record.retryTime
+        own.step(.timer)
+        try welcome(&own)
+        #expect(own.core.connection == .halted(.unknownNumbers))
+        #expect(own.core.outbox.pending.map(\.state) == [.sending(number: 1), .sending(number: 2)])
+        #expect(hub.documents.keys.map(\.id) == ["copy"])
+    }
+
     private func page(of write: PendingWrite) -> SyncPage {
         SyncPage(
             start: 0, end: 4,
@@ -410,6 +470,33 @@ extension SyncCoreTests {
         #expect(bench.saved.map(\.changes) == [[], page.changes])
         #expect(bench.core.outbox.confirmed.map(\.state) == [.confirmed(at: 4)])
         #expect(bench.core.record.position == 4)
+        #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 4)])
+    }
+
+    @Test("While a page waits for the answer to the push, only the push can be late")
+    func deadlineOfPushBehindPage() throws {
+        var bench = Bench()
+        bench.open()
+        let pull = try #require(bench.sent.last)
+        let start = bench.now
+        #expect(bench.timer == start + 60_000_000)
+        bench.now = start + 24_000_000
+        bench.step(.wrote([write(1)]))
+        let push = try #require(bench.push)
+        bench.now = start + 25_000_000
+        bench.step(.answer(.page(page(of: write(1))), to: pull.id))
+        #expect(bench.timer == start + 84_000_000)
+        bench.now = start + 60_000_000
+        bench.step(.timer)
+        #expect(bench.timer == start + 84_000_000)
+        var late = bench
+        late.now = start + 84_000_000
+        late.step(.timer)
+        #expect(late.core.connection == .closed)
+        bench.now = start + 65_000_000
+        bench.step(.answer(.pushed([NumberedResult(number: 1, result: .applied(at: 4))]), to: push.id))
+        #expect(bench.core.outbox.confirmed.map(\.state) == [.confirmed(at: 4)])
+        #expect(bench.core.record.failures == 0)
         #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 4)])
     }
 

@@ -17,6 +17,8 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
         case keyReused = "key-reused"
         /// The numbers of a batch were used for other writes.
         case numberReused = "number-reused"
+        /// Another program has written the document, or a row that its write changes, past the hub's log.
+        case unrecorded
         case preconditionFailed = "precondition-failed"
         case tooLarge = "too-large"
         /// The request used a host name that isn't the hub's.
@@ -88,7 +90,7 @@ extension HubProblem.Code {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .timedOut: 408
-        case .sessionEnded, .keyReused, .numberReused: 409
+        case .sessionEnded, .keyReused, .numberReused, .unrecorded: 409
         case .preconditionFailed: 412
         case .tooLarge: 413
         case .unsupportedMediaType: 415
@@ -111,6 +113,7 @@ extension HubProblem.Code {
         case .sessionEnded: "The session has ended"
         case .keyReused: "The idempotency key was used for another request"
         case .numberReused: "The numbers were used for other writes"
+        case .unrecorded: "The document isn't in the hub's log"
         case .preconditionFailed: "The document doesn't meet the precondition"
         case .tooLarge: "The request is too large"
         case .unsupportedMediaType: "The body's media type isn't supported"

@@ -1,0 +1,11 @@
+/// Why a write can't be sent: its result can't be written as JSON.
+package struct UnsendableWrite: Sendable, Equatable {
+    package let reason: String
+    /// The position of the last of the writes that would be sent as one up to which they could be sent; nil if there is none.
+    package let sendableEnd: Int64?
+
+    package init(reason: String, sendableEnd: Int64? = nil) {
+        self.reason = reason
+        self.sendableEnd = sendableEnd
+    }
+}

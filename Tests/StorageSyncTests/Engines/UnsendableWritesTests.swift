@@ -1,0 +1,347 @@
+import Foundation
+import StorageEntities
+import StorageSync
+import TestSupport
+import Testing
+
+@StorageEntity
+struct Reading: DataSyncModelProtocol, Equatable {
+    var id: String
+    var low: Double
+    var high: Double?
+}
+
+extension Reading {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        low = try container.decode(Double.self, forKey: .low)
+        high = try? container.decode(Double.self, forKey: .high)
+    }
+}
+
+/// Rows that JSON can't express, such as those with an infinity.
+@MainActor @Suite struct UnsendableWritesTests {
+    private let infinite = Product("a", price: .infinity)
+
+    /// An engine whose write of a document is parked, because the row's price has become infinite.
+    private func parking(_ shop: SyncedShop) async throws -> CollectionSyncEngine<Product> {
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.storage.write { tx in
+            try tx.execute("UPDATE products SET name = 'Light', price = 9e999 WHERE id = 'a'")
+        }
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        return engine
+    }
+
+    private func discardParked(_ engine: CollectionSyncEngine<Product>) async throws {
+        try await engine.discard(try #require(engine.parked.first))
+        try await engine.settled()
+    }
+
+    @Test("An engine refuses to save it")
+    func savingIsRefused() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        let error = await #expect(throws: StorageError.self) { try await engine.saveDocument(infinite) }
+        #expect(error?.code == .invalidValue)
+        #expect(try await shop.stored().isEmpty)
+        #expect(engine.pendingCount == 0)
+    }
+
+    @Test("An engine refuses an infinite field")
+    func updateIsRefused() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = shop.engine()
+        await engine.startListening()
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.updateDocument(id: "a", data: ["price": Double.infinity])
+        }
+        #expect(error?.code == .invalidValue)
+        #expect(try await shop.stored() == [Product("a")])
+    }
+
+    @Test("It is parked, and other documents are sent")
+    func othersAreSent() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.storage.save([infinite, Product("b")])
+        try await eventually { engine.parked.map(\.documentId) == ["a"] && engine.pendingCount == 1 }
+        #expect(engine.parked.first?.reason.contains("can't be written as JSON") == true)
+        #expect(shop.remoteProducts == [Product("b")])
+    }
+
+    @Test("A text in a column of numbers is parked, and other documents are sent")
+    func wrongTypeIsParked() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.storage.write { tx in
+            try tx.execute("UPDATE products SET price = 'abc' WHERE id = 'a'")
+            try tx.execute("UPDATE products SET price = 5 WHERE id = 'b'")
+        }
+        try await eventually { engine.parked.map(\.documentId) == ["a"] && engine.pendingCount == 1 }
+        #expect(engine.parked.first?.reason.contains(#"Column "price" holds "abc""#) == true)
+        #expect(shop.remoteProducts == [Product("a"), Product("b", price: 5)])
+        try await discardParked(engine)
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("While a row can't be read, the engine shows its last document, and the changes of others")
+    func othersAreShown() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 'abc' WHERE id = 'a'") }
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 5 WHERE id = 'b'") }
+        try await eventually { engine.currentCollection == [Product("a"), Product("b", price: 5)] }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await eventually { engine.getDocument(id: "a")?.price == 2 }
+    }
+
+    @Test("Rows that existed before the engine don't keep it from starting")
+    func existingRow() async throws {
+        let shop = try SyncedShop()
+        try await shop.storage.save([infinite, Product("b")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] && engine.pendingCount == 1 }
+        #expect(engine.status.connection == .connected)
+        #expect(shop.remoteProducts == [Product("b")])
+    }
+
+    @Test("Discarded, its document is that of the remote again")
+    func discarding() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        try await discardParked(try await parking(shop))
+        #expect(try await shop.stored() == [Product("a", name: "Lamp")])
+        #expect(shop.mock.writes.isEmpty)
+    }
+
+    @Test("Once it is corrected and discarded, the correction is sent with its other changes")
+    func correcting() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = try await parking(shop)
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await discardParked(engine)
+        #expect(shop.mock.writes == [.update(id: "a", fields: ["name", "price"])])
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2)])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("After many changes of it, the correction is sent with all of them")
+    func correctingAfterManyChanges() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = try await parking(shop)
+        for number in 1...300 {
+            try await shop.storage.write { tx in
+                try tx.execute("UPDATE products SET note = '\(number)' WHERE id = 'a'")
+            }
+        }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await discardParked(engine)
+        #expect(shop.mock.writes == [.update(id: "a", fields: ["name", "note", "price"])])
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2, note: "300")])
+    }
+
+    @Test("It is corrected by changing its field, and by nothing else")
+    func correctingField() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = try await parking(shop)
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.updateDocument(id: "a", data: ["note": "heavy"])
+        }
+        #expect(error?.code == .invalidValue)
+        #expect(try await shop.stored() == [Product("a", name: "Light", price: .infinity)])
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        #expect(engine.currentCollection == [Product("a", name: "Light", price: 2)])
+        try await discardParked(engine)
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2)])
+    }
+
+    /// Such a type would decode whatever the infinity is written as.
+    @Test("Changing another field doesn't replace an infinity, if its type decodes anything", arguments: [true, false])
+    func tolerantType(isNegative: Bool) async throws {
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(ReadingRecord.self) }
+        let infinite = Reading(id: "a", low: 1, high: isNegative ? -.infinity : .infinity)
+        try await container.storage.save(infinite)
+        let remote = MockRemoteCollectionService<Reading>(delay: .zero)
+        let engine = withDatabaseContainer(container) {
+            CollectionSyncEngine(remote: remote, managerKey: "readings")
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.updateDocument(id: "a", data: ["low": 2.0])
+        }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message.contains(#""high""#) == true)
+        #expect(try await container.storage.query(Reading.self).fetch() == [infinite])
+        try await engine.updateDocument(id: "a", data: ["high": 2.0])
+        #expect(try await container.storage.query(Reading.self).fetch() == [Reading(id: "a", low: 1, high: 2)])
+    }
+
+    @Test("A new document is corrected by saving it again")
+    func correctingNewDocument() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        try await engine.saveDocument(Product("b")).confirmed()
+        try await shop.storage.save(infinite)
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        try await engine.saveDocument(Product("a", name: "Lamp", price: 2))
+        try await discardParked(engine)
+        #expect(shop.remoteProducts == [Product("a", name: "Lamp", price: 2), Product("b")])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("Retried, it is parked again")
+    func retrying() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = try await parking(shop)
+        let receipt = try await engine.saveDocument(Product("b"))
+        try await engine.retry(try #require(engine.parked.first))
+        try await receipt.confirmed()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        #expect(shop.remoteProducts.first == Product("a"))
+    }
+
+    /// Both are sent as one.
+    @Test("A row that is corrected before it is sent isn't parked")
+    func correctedBeforeSending() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z"))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.storage.save(infinite)
+        try await shop.storage.save(Product("a", price: 2))
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("a", price: 2), Product("z")])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    /// All would be sent as one.
+    @Test("Changes before it are sent, also if none was sent yet")
+    func changesBefore() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z"))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        for change in ["name = 'Light'", "price = 9e999", "note = 'heavy'"] {
+            try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
+        }
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        try await eventually { shop.remoteProducts.first?.name == "Light" }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await discardParked(engine)
+        #expect(shop.remoteProducts.first == Product("a", name: "Light", price: 2, note: "heavy"))
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("What the remote makes of it is received once it is discarded")
+    func receivingMeanwhile() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b")])
+        let engine = try await parking(shop)
+        shop.mock.change(Product("a", note: "theirs"))
+        shop.mock.change(Product("b", note: "theirs"))
+        try await eventually { engine.status.unreadable.map(\.documentId) == ["a"] }
+        try await eventually { engine.getDocument(id: "b")?.note == "theirs" }
+        #expect(engine.getDocument(id: "a")?.price == .infinity)
+        try await discardParked(engine)
+        try await eventually { engine.status.unreadable.isEmpty }
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    /// The row has changes that can't be sent, and so not what the remote has changed.
+    @Test("The remote's change stays reported once an earlier write is accepted")
+    func acceptedBefore() async throws {
+        let shop = try SyncedShop([Product("a"), Product("y"), Product("z")])
+        let engine = shop.engine()
+        await engine.startListening()
+        let (isHeld, hold) = AsyncStream<Void>.makeStream()
+        shop.remote.willWrite = { id in if id == "z" { await Task { for await _ in isHeld {} }.value } }
+        try await engine.updateDocument(id: "z", data: ["price": 2.0])
+        try await eventually { shop.remote.attempts == ["z"] }
+        for change in ["name = 'Light'", "price = 9e999"] {
+            try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
+        }
+        try await eventually { engine.pendingCount == 3 }
+        shop.mock.change(Product("a", note: "theirs"))
+        try await eventually { engine.status.unreadable.map(\.documentId) == ["a"] }
+        hold.finish()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] && engine.pendingCount == 1 }
+        #expect(shop.remoteProducts.first == Product("a", name: "Light", note: "theirs"))
+        // Others come after what the remote reports of it.
+        shop.mock.change(Product("y", note: "theirs"))
+        try await eventually { engine.getDocument(id: "y")?.note == "theirs" }
+        #expect(engine.status.unreadable.map(\.documentId) == ["a"])
+        try await discardParked(engine)
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("Once documents were removed from the store and are received again, its document is that of the remote")
+    func clearing() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
+        let engine = try await parking(shop)
+        engine.stopListening()
+        try await eventually { try await shop.stored().isEmpty }
+        await engine.startListening()
+        #expect(engine.currentCollection == [Product("a", name: "Lamp"), Product("b")])
+        #expect(engine.parked.map(\.documentId) == ["a"])
+        shop.mock.change(Product("a", name: "Bulb"))
+        shop.mock.change(Product("b", note: "theirs"))
+        try await eventually { engine.getDocument(id: "b")?.note == "theirs" }
+        try await discardParked(engine)
+        try await eventually { engine.status.unreadable.isEmpty }
+        #expect(try await shop.stored() == shop.remoteProducts)
+        try await eventually { engine.currentCollection == shop.remoteProducts }
+    }
+
+    @Test("After another account was signed in, its document is that of the remote")
+    func otherAccount() async throws {
+        let account = Account("anna")
+        let mock = MockRemoteCollectionService(
+            collection: [Product("a", name: "Lamp"), Product("b")], collectionPath: { account.user }, delay: .zero)
+        let shop = try SyncedShop(mock: mock)
+        let engine = try await parking(shop)
+        for user in ["berta", "anna"] {
+            account.user = user
+            await engine.startListening()
+            #expect(engine.currentCollection == [Product("a", name: "Lamp"), Product("b")])
+        }
+        #expect(engine.parked.map(\.documentId) == ["a"])
+        try await discardParked(engine)
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("A part of the collection can be listened to")
+    func listeningToQuery() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b", note: "listed")])
+        let engine = try await parking(shop)
+        try await engine.startListening { $0.where("note", isEqualTo: "listed") }
+        shop.mock.change(Product("c", note: "listed"))
+        try await eventually { engine.getDocument(id: "c") != nil }
+    }
+
+    @Test("If rows can't be read, the engine says why, and starts once they can")
+    func unreadableRow() async throws {
+        let shop = try SyncedShop()
+        try await shop.storage.save(Product("a"))
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 'abc' WHERE id = 'a'") }
+        let engine = shop.engine()
+        await engine.startListening()
+        #expect(engine.status.lastError?.contains("price") == true)
+        let error = await #expect(throws: StorageError.self) { try await engine.saveDocument(Product("b")) }
+        #expect(error?.code == .invalidValue)
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        await engine.startListening()
+        #expect(engine.currentCollection == [Product("a", price: 2)])
+    }
+}
