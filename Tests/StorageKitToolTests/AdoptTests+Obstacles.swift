@@ -125,6 +125,10 @@ extension AdoptTests {
             (#"CREATE INDEX i ON t("lit")"#, #""lit" in the index "i""#),
             (#"CREATE INDEX i ON t(v) WHERE v <> "it's""#, #""it's" in the index "i""#),
             (#"CREATE TABLE c(id INTEGER PRIMARY KEY, a CHECK (a IN ("lit", 'b')))"#, #""lit" in the table "c""#),
+            (
+                #"CREATE TABLE c(id INTEGER PRIMARY KEY, a COLLATE swiftCompare CHECK (swiftLowercaseString(a) <> "lit"))"#,
+                #""lit" in the table "c""#
+            ),
             (#"CREATE VIEW w AS SELECT * FROM r; CREATE VIEW r AS SELECT id, "lit" FROM t"#, #""lit" in the view "r""#),
             (#"CREATE VIEW r AS SELECT "id" FROM "t" WHERE "v" <> """#, "\"\" in the view \"r\""),
             (
@@ -214,6 +218,84 @@ extension AdoptTests {
         #expect(mismatched.status == 7, "\(mismatched)")
         #expect(mismatched.errors.contains(#""t" referencing "p""#), "\(mismatched.errors)")
         #expect(mismatched.errors.contains("give the columns a UNIQUE index"), "\(mismatched.errors)")
+    }
+
+    /// Without them, SQLite refuses the tables' changes, their check, and new tables like them.
+    @Test("A table that uses a function or a collation of its program isn't adopted, and isn't called damaged")
+    func missingDefinitions() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try queue.inDatabase { db in
+            db.add(function: DatabaseFunction("initials", argumentCount: 1, pure: true) { $0[0] })
+            db.add(
+                collation: DatabaseCollation("BYNAME") {
+                    $0 == $1 ? .orderedSame : $0 < $1 ? .orderedAscending : .orderedDescending
+                })
+            try db.execute(
+                sql: """
+                    CREATE TABLE checked(id INTEGER PRIMARY KEY, n TEXT CHECK (initials(n) <> ''));
+                    CREATE TABLE indexed(id INTEGER PRIMARY KEY, n TEXT); CREATE INDEX i ON indexed(initials(n));
+                    CREATE TABLE part(id INTEGER PRIMARY KEY, n TEXT); CREATE INDEX p ON part(id) WHERE initials(n) > 1;
+                    CREATE TABLE defaulted(id INTEGER PRIMARY KEY, n TEXT DEFAULT (initials('a')));
+                    CREATE TABLE collated(id INTEGER PRIMARY KEY, n TEXT COLLATE BYNAME);
+                    CREATE TABLE keyed(id TEXT NOT NULL COLLATE BYNAME PRIMARY KEY);
+                    CREATE TABLE referring(id INTEGER PRIMARY KEY, k TEXT REFERENCES keyed(id));
+                    CREATE TABLE fine(id INTEGER PRIMARY KEY, n TEXT);
+                    CREATE TRIGGER t AFTER INSERT ON fine BEGIN SELECT initials(new.n); END;
+                    CREATE TRIGGER u AFTER INSERT ON fine BEGIN SELECT 1 ORDER BY new.n COLLATE BYNAME; END;
+                    INSERT INTO checked VALUES (1, 'a'); INSERT INTO indexed VALUES (1, 'a');
+                    INSERT INTO part VALUES (1, 'a'); INSERT INTO defaulted(id) VALUES (1);
+                    INSERT INTO collated VALUES (1, 'a'); INSERT INTO keyed VALUES ('a');
+                    INSERT INTO referring VALUES (1, 'a'); INSERT INTO fine VALUES (1, 'a');
+                    """)
+        }
+        try queue.close()
+        let store = folder.path("app.sqlite")
+        let outcome = try ToolProcess.run(["adopt", database, "-s", store], store: nil)
+        #expect(outcome.status == 8, "\(outcome)")
+        #expect(outcome.output.contains("Adopted 1 table with 1 row"), "\(outcome.output)")
+        for (table, missing) in [
+            ("checked", "function initials"), ("indexed", "function initials"), ("part", "function initials"),
+            ("defaulted", "function initials"), ("collated", "collation BYNAME"), ("keyed", "collation BYNAME"),
+            ("referring", "collation BYNAME"),
+        ] {
+            let line = "! \(table) has no history: it uses the \(missing), which isn't registered in this process."
+            #expect(outcome.output.contains(line), "\(outcome.output)")
+        }
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified)")
+        for (table, missing) in [("indexed", "function initials"), ("keyed", "collation BYNAME")] {
+            let line = "? file \(table): its indexes and constraints weren't verified: the \(missing) isn't registered"
+            #expect(verified.output.contains(line), "\(verified.output)")
+        }
+        let line = "? schema referring: its foreign keys can't be checked: the collation BYNAME isn't registered"
+        #expect(verified.output.contains(line), "\(verified.output)")
+        for arguments in [["doctor"], ["doctor", "--deep"]] {
+            let checked = try ToolProcess.run(arguments, store: store)
+            #expect(!checked.output.contains("fail"), "\(checked.output)")
+            #expect(checked.output.contains("keyed wasn't checked: the collation BYNAME"), "\(checked.output)")
+        }
+    }
+
+    @Test("A table that uses a collation or function of GRDB is adopted")
+    func definitionsOfGRDB() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try queue.inDatabase { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE collated(id TEXT NOT NULL COLLATE swiftCompare PRIMARY KEY,
+                        n TEXT COLLATE swiftLocalizedStandardCompare CHECK (swiftLowercaseString(n) <> ''));
+                    CREATE INDEX i ON collated(swiftUppercaseString(n));
+                    INSERT INTO collated VALUES ('b', 'B'), ('a', 'A')
+                    """)
+        }
+        try queue.close()
+        let outcome = try ToolProcess.run(["adopt", database, "-s", folder.path("app.sqlite")], store: nil)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains("Adopted 1 table with 2 rows"), "\(outcome.output)")
     }
 
     /// The remedy is to change or delete the row, so it must be the right one.

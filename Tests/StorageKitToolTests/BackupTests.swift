@@ -81,6 +81,54 @@ import Testing
         }
     }
 
+    /// They hold copies of the store, and their names are unknown to those who could remove them.
+    @Test(
+        "A command that a signal ends leaves no temporary folder, and ends the command that it runs",
+        arguments: [
+            (["import", "-", "--dry-run"], SIGTERM), (["import", "-", "--dry-run"], SIGINT), (["bisect"], SIGTERM),
+            (["bisect"], SIGHUP),
+        ])
+    func temporaryFolders(command: [String], number: Int32) async throws {
+        let store = try await SampleStore()
+        let folder = try TemporaryFolder()
+        let temporary = folder.path("temporary")
+        try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+        let check = "trap 'touch ended; exit 0' TERM HUP; touch begun; while :; do sleep 0.05; done"
+        let process = ToolProcess.prepared(
+            command == ["bisect"] ? command + ["--database", "--run", check] : command, store: store.path)
+        process.environment?["TMPDIR"] = temporary
+        process.currentDirectoryURL = folder.url
+        process.standardInput = Pipe()
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.start()
+        func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.path(name)) }
+        try await eventually {
+            try command == ["bisect"]
+                ? exists("begun") : !FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty
+        }
+        kill(process.processIdentifier, number)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(process.terminationStatus == number)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
+        if command == ["bisect"] { try await eventually { exists("ended") } }
+    }
+
+    /// SQLite gives these names another meaning: a file of that name couldn't be named to it.
+    @Test("A backup is a file", arguments: [":memory:", "file:backup.sqlite", ""])
+    func backupIsFile(name: String) async throws {
+        let store = try await SampleStore()
+        let folder = try TemporaryFolder()
+        let tried = try ToolProcess.run(["backup", name, "--dry-run"], store: store.path, in: folder.url)
+        let done = try ToolProcess.run(["backup", name], store: store.path, in: folder.url)
+        #expect(done.status == 2, "\(done)")
+        #expect(done.errors.contains("\"\(name)\" isn't the path of a file"), "\(done)")
+        #expect(tried.errors == done.errors)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+        #expect(try ToolProcess.run(["backup", "./:memory:"], store: store.path, in: folder.url).status == 0)
+    }
+
     @Test("A backup is one state of a store that is written to")
     func backupOfBusyStore() async throws {
         let folder = try TemporaryFolder()
@@ -379,7 +427,7 @@ import Testing
     @Test("A log that has lost its end is restored only to a point that it has", arguments: [true, false])
     func lostEnd(hasBell: Bool) async throws {
         let folder = try TemporaryFolder()
-        let (path, restored) = (folder.path(), folder.path("restored.sqlite"))
+        let (path, restored) = (folder.path("my store.sqlite"), folder.path("restored.sqlite"))
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
         let beginning = storage.head
         for id in 1...20 { try await storage.save(Note(id: id, text: "note")) }
@@ -399,7 +447,7 @@ import Testing
             for way in [["--dry-run"], []] {
                 let refused = try ToolProcess.run(["restore", path, "-o", restored] + point + way, store: nil)
                 #expect(refused.status == 5, "\(point): \(refused)")
-                #expect(refused.errors.contains("storagekit restore \(path) --to @\(end) -o NEW"), "\(refused)")
+                #expect(refused.errors.contains("storagekit restore '\(path)' --to @\(end) -o NEW"), "\(refused)")
             }
         }
         #expect(!FileManager.default.fileExists(atPath: restored))
@@ -442,6 +490,131 @@ import Testing
         let made = try ToolProcess.run(["restore", path, "--to", "@\(start - 1)", "-o", restored], store: nil)
         #expect(made.status == 0, "\(made)")
         #expect(try isWhole(restored))
+    }
+
+    /// A table without history stays as it is, so its rows may refer to later ones.
+    @Test("A point at which rows would refer to later ones is refused")
+    func referencesToLaterRows() async throws {
+        let folder = try TemporaryFolder()
+        let (database, store) = (folder.path("plain.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE p(id INTEGER PRIMARY KEY, v); CREATE TABLE c(p REFERENCES p)")
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "-s", store], store: nil).status == 8)
+        for sql in [
+            "INSERT INTO p(id) VALUES (9)", "INSERT INTO p(id) VALUES (10)", "UPDATE p SET v = 1",
+            "INSERT INTO p(id) VALUES (11)",
+        ] {
+            let changed = try ToolProcess.run(["exec", sql, "--yes"], store: store)
+            #expect(changed.status == 0, "\(changed)")
+        }
+        let other = try DatabaseQueue(path: store)
+        try await other.write { try $0.execute(sql: "INSERT INTO c VALUES (9), (10)") }
+        try other.close()
+        func restore(_ point: String) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(["restore", store, "--to", point, "-o", folder.path("new.sqlite")], store: nil)
+        }
+        let refused = try restore("t:1")
+        #expect(refused.status == 7, "\(refused)")
+        #expect(refused.errors.contains("rows of \"c\" would refer to rows that came later"), "\(refused)")
+        #expect(refused.errors.contains("Choose a later point."), "\(refused)")
+        // One of the two rows that they refer to is still missing.
+        #expect(try restore("t:2").status == 7)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("new.sqlite")))
+        #expect(try restore("t:3").status == 0)
+        #expect(try isWhole(store))
+    }
+
+    /// Only recorded tables are made as they were at the point, so `p` isn't in a store that ends before its history. Every write to
+    /// `c` would fail there.
+    @Test(
+        "A point before the history of a table that others refer to is refused",
+        arguments: ["CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p)", "CREATE TABLE c(p REFERENCES p)"])
+    func referencesToLaterTables(child: String) throws {
+        let folder = try TemporaryFolder()
+        let (database, store) = (folder.path("plain.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE p(id INTEGER PRIMARY KEY); \(child);
+                    INSERT INTO p VALUES (9); INSERT INTO c(p) VALUES (9);
+                    """)
+        }
+        try queue.close()
+        // A table without a primary key has no history.
+        let first = child.contains("KEY") ? "c" : "a"
+        #expect(try ToolProcess.run(["adopt", database, first, "-s", store], store: nil).status == 0)
+        #expect(try ToolProcess.run(["adopt", store, "p", "--in-place", "--yes"], store: nil).status == 0)
+        let new = folder.path("new.sqlite")
+        func restore(_ point: String) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(["restore", store, "--to", point, "-o", new], store: nil)
+        }
+        let refused = try restore("t:1")
+        #expect(refused.status == 7, "\(refused)")
+        #expect(
+            refused.errors.contains(#""c" would refer to the table "p", which isn't recorded at that point."#),
+            "\(refused)")
+        #expect(refused.errors.contains("--to t:2 -o NEW"), "\(refused)")
+        #expect(!FileManager.default.fileExists(atPath: new))
+        let made = try restore("t:2")
+        #expect(made.status == 0, "\(made)")
+        let other = try DatabaseQueue(path: new)
+        try other.write { try $0.execute(sql: "INSERT INTO c(p) VALUES (9)") }
+        try other.close()
+    }
+
+    /// Renaming changes what refers to the table, also in a table without history, which stays as it is.
+    @Test("A point before a table got the name by which others refer to it is refused")
+    func referencesToRenamedTables() async throws {
+        let folder = try TemporaryFolder()
+        let (database, store) = (folder.path("plain.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(a, b, FOREIGN KEY (a) REFERENCES p, UNIQUE (a, b));
+                    INSERT INTO p VALUES (9);
+                    """)
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "-s", store], store: nil).status == 8)
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: store)).facade
+        try await storage.write { try $0.execute("ALTER TABLE p RENAME TO q") }
+        try await storage.close()
+        func restore(_ name: String) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(["restore", store, "--to", "t:1", "-o", folder.path(name)], store: nil)
+        }
+        // No row of "c" refers to it yet.
+        #expect(try restore("empty.sqlite").status == 0)
+        let other = try DatabaseQueue(path: store)
+        try await other.write { try $0.execute(sql: "INSERT INTO c VALUES (NULL, 1), (9, 2)") }
+        try other.close()
+        let refused = try restore("new.sqlite")
+        #expect(refused.status == 7, "\(refused)")
+        #expect(refused.errors.contains(#""c" would refer to the table "q""#), "\(refused)")
+    }
+
+    /// It is as its program made it, and the source is no better.
+    @Test("A foreign key to a table that the source doesn't have either is no reason to refuse a point")
+    func referencesToMissingTables() throws {
+        let folder = try TemporaryFolder()
+        let (database, store) = (folder.path("plain.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p)")
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "a", "-s", store], store: nil).status == 0)
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let other = try DatabaseQueue(path: store, configuration: configuration)
+        try other.write { try $0.execute(sql: "INSERT INTO c VALUES (9)") }
+        try other.close()
+        let made = try ToolProcess.run(["restore", store, "--to", "t:1", "-o", folder.path("new.sqlite")], store: nil)
+        #expect(made.status == 0, "\(made)")
     }
 
     /// A copy of what only its owner may read must not be readable to all.
@@ -511,6 +684,19 @@ import Testing
         let made = try ToolProcess.run(arguments, store: used)
         #expect(made.status == 0, "\(made)")
         #expect(try isWhole(lost))
+    }
+
+    @Test("A backup that is refused leaves no lock beside another program's database")
+    func lockOfRefusedBackup() async throws {
+        let store = try await SampleStore()
+        let database = store.folder.path("plain.db")
+        // It has the file open, and changes in its write-ahead log.
+        let pool = try DatabasePool(path: database)
+        try await pool.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)") }
+        let refused = try ToolProcess.run(["backup", database, "--force", "--yes"], store: store.path)
+        #expect(refused.status == 4, "\(refused)")
+        #expect(!FileManager.default.fileExists(atPath: database + ".lock"), "\(refused)")
+        try pool.close()
     }
 
     /// Copies the files of a store as they are when its process is killed, the last commits in the write-ahead log only.

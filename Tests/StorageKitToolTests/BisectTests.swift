@@ -16,6 +16,36 @@ import Testing
         #expect(outcome.errors.contains("can't be run"), "\(outcome.errors)")
     }
 
+    /// A signal to the whole group may end the command before the tool's handler of it has run.
+    @Test(
+        "A signal that ends the command, too, ends the tool before the next step",
+        arguments: ["kill -TERM $$", "exit 143"])
+    func signalToTheGroup(end: String) async throws {
+        let store = try await SampleStore.shared.value
+        let folder = try TemporaryFolder()
+        let process = ToolProcess.prepared(
+            ["bisect", "--run", "echo begun >> steps; kill -TERM $PPID; \(end)"], store: store.path)
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.start()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(process.terminationStatus == SIGTERM)
+        #expect(try String(contentsOfFile: folder.path("steps"), encoding: .utf8) == "begun\n")
+    }
+
+    /// Without SIGCHLD's default, a process that has ended leaves no status.
+    @Test("A command's answer counts where SIGCHLD is ignored at the start")
+    func ignoredEndOfProcesses() async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.shell(
+            "python3 -c '\(ToolProcess.ignoringEndOfProcesses)' \"$0\" bisect --run 'exit 1'", store: store.path)
+        let ordinary = try ToolProcess.run(["bisect", "--run", "exit 1"], store: store.path)
+        #expect(outcome.errors == ordinary.errors)
+        #expect(ordinary.errors.contains("false"), "\(ordinary.errors)")
+    }
+
     /// Invariants are violated at the end, and can't be judged at the beginning.
     @Test(
         "Invariants need no range",

@@ -1,4 +1,7 @@
+import Foundation
 import StorageCore
+import StorageKit
+import TestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -39,6 +42,20 @@ import Testing
         #expect(error.description == "error: No row.\n  why: It was␊deleted.\n next: storagekit log users/42\n")
         #expect(error.rendered(style: .colored).hasPrefix("\u{1b}[31merror:\u{1b}[0m No row.\n"))
         #expect(CommandError(.usage, "Only this.").description == "error: Only this.\n")
+    }
+
+    /// Inside a program, the error says to use `write`.
+    @Test("The advice for a store that can't be changed is for users of the tool")
+    func adviceForReadOnly() async throws {
+        let store = try await SampleStore()
+        let storage = try StorageKit.start(
+            at: URL(fileURLWithPath: store.path), config: StorageConfig(isReadOnly: true)
+        ).facade
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.read { try $0.execute(sql: "DELETE FROM posts") }
+        }
+        #expect(CommandError(try #require(error)).next == "Check the permissions of its file and folder.")
+        try await storage.close()
     }
 
     /// SQLite's own lock says only that it is locked, and shows a statement that nobody typed.

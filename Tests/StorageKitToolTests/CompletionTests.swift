@@ -191,6 +191,11 @@ import Testing
             "storagekit log \(store) --actor a", ["storagekit", "log", "-s", "my store.sqlite", "--actor", "anna b"])
         try typist.run(shell == "fish" ? "set S 'my store.sqlite'" : "S='my store.sqlite'")
         try await expect("storagekit show -s \"$S\" he", ["storagekit", "show", "-s", "my store.sqlite", "head"])
+        // The shells hold this variable themselves and don't export it; fish has none.
+        let user = shell == "fish" ? "" : "\(getuid())"
+        try await expect(
+            "storagekit log --actor \"$UID\" -s \"$S\" --column lo",
+            ["storagekit", "log", "--actor", user, "-s", "my store.sqlite", "--column", "long name"])
         try typist.run(
             (shell == "fish" ? "set -gx STORAGEKIT_STORE " : "export STORAGEKIT_STORE=") + "'my store.sqlite'")
         for key in Self.keys {

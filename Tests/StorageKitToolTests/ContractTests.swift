@@ -181,7 +181,7 @@ import Testing
         RestoreRecord.Table: table rows
         RestoreRecord: dry_run store position commit left_commits left_events inside_commit tables projections \
         recorded log_loss
-        RevertRecord: dry_run reverts commit inserted updated deleted conflicts plan
+        RevertRecord: dry_run reverts commit inserted updated deleted conflicts dropped plan
         SchemaChangeRecord: change table columns from column old new
         SchemaLogRecord: commit time
         ServedAnswerRecord: position commit time points document rows truncated cursor next notes command

@@ -199,6 +199,36 @@ struct DoctorTests {
         #expect(try ToolProcess.run(["verify"], store: path).status == 0)
     }
 
+    @Test("A foreign key that refers to nothing is a fault of the schema, and not damage")
+    func foreignKeyToNothing() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        try meddle(
+            path,
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, x REFERENCES nowhere(id), y REFERENCES articles(gone));
+            CREATE TABLE b(id INTEGER PRIMARY KEY, x REFERENCES articles(title));
+            CREATE TABLE c(id INTEGER PRIMARY KEY, x REFERENCES articles(id));
+            INSERT INTO a VALUES (1, 1, 1); INSERT INTO b VALUES (1, 1); INSERT INTO c VALUES (1, 700);
+            """)
+        let reasons = [
+            "a: its column \"x\" refers to the table \"nowhere\", which doesn't exist",
+            "a: its column \"y\" refers to the column \"gone\" of \"articles\", which doesn't exist",
+            "b: one of its foreign keys refers to columns of \"articles\" that have neither a primary key nor a unique index",
+        ]
+        let verified = try ToolProcess.run(["verify"], store: path)
+        #expect(verified.status == 0, "\(verified)")
+        let checked = try ToolProcess.run(["doctor"], store: path)
+        #expect(checked.status == 0, "\(checked)")
+        for reason in reasons {
+            #expect(verified.output.contains("? schema \(reason)"), "\(verified.output)")
+            #expect(checked.output.contains(reason), "\(checked.output)")
+        }
+        try meddle(path, "INSERT INTO c VALUES (2, 1)")
+        let broken = try ToolProcess.run(["verify"], store: path)
+        #expect(broken.status == 5 && broken.output.contains("! file c: a foreign key leads nowhere"), "\(broken)")
+    }
+
     /// The index is made to skip a row while that is deleted, so it keeps an entry without a row.
     @Test("An index that doesn't fit its table is repaired")
     func damagedIndex() async throws {

@@ -170,6 +170,23 @@ import Testing
         #expect(try ToolProcess.run(["export"], store: store.path).output == before)
     }
 
+    /// SQLite ends a text at its first NUL character, so the statements after it wouldn't be run.
+    @Test(
+        "Standard input with a NUL character is refused",
+        arguments: [#"DELETE FROM users;\n\000DELETE FROM seats"#, #"SELECT 1\n\000"#])
+    func standardInputWithNUL(sql: String) async throws {
+        let store = try await SampleStore()
+        let before = try ToolProcess.run(["export"], store: store.path).output
+        for command in ["exec --yes", "exec --dry-run", "sql"] {
+            let refused = try ToolProcess.shell("printf '\(sql)' | storagekit \(command) -", store: store.path)
+            #expect(refused.status == 2, "\(command): \(refused)")
+            #expect(refused.output.isEmpty, "\(command): \(refused)")
+            #expect(
+                refused.errors.contains("Line 2 of standard input contains a NUL character"), "\(command): \(refused)")
+        }
+        #expect(try ToolProcess.run(["export"], store: store.path).output == before)
+    }
+
     /// The person who is asked sees what the question is about.
     @Test("The plan is shown before the question")
     func planBeforeQuestion() async throws {

@@ -215,6 +215,7 @@ extension GoldenOutputTests {
         Case(
             "watch-page", "watch", "posts", "--order", "views desc, id", "-n", "1", "--page", "2", "--for", "0",
             "--format", "human"),
+        Case("watch-page-beyond", "watch", "posts", "-n", "5", "--page", "2", "--for", "0", "--format", "human"),
         Case("watch-piped", "watch", "users", "--for", "0"),
         Case("watch-jsonl", "watch", "posts", "--where", "views >= 0", "--for", "0", "--format", "jsonl"),
         Case("watch-group", "watch", "posts", "--group", "draft", "--for", "0", "--format", "human"),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ import Testing
         let words = ["diff", "-2h", "-1d..head", "-2", "-1.5h", "-x", "--actor", "-2h", "--", "-2h"]
         #expect(
             try HyphenArguments.protected(words) == [
-                "diff", "now-2h", "now-1d..head", "now-2", "now-1.5h", "-x", "--actor", "-2h", "--", "-2h",
+                "diff", "now-2h", "now-1d..head", "now-2", "now-1.5h", "-x", "--actor=-2h", "--", "-2h",
             ])
         #expect(try HyphenArguments.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
         // A flag of one command is an option of another.
@@ -81,8 +82,46 @@ import Testing
             #expect(try HyphenArguments.protected(words + [sql, "--csv"]).suffix(2) == [" " + sql, "--csv"])
             #expect(try HyphenArguments.protected(words + ["--", sql]).last == sql)
         }
-        #expect(try HyphenArguments.protected(["sql", "--fields=a b", "--store", sql]).last == sql)
+        #expect(try HyphenArguments.protected(["sql", "--fields=a b", "--store", sql]).last == "--store=\(sql)")
         #expect(try HyphenArguments.protected(["log", "-- a"]).last == "-- a")
+    }
+
+    @Test(
+        "The value of an option may begin with a hyphen",
+        arguments: [
+            (["log", "--actor", "-x"], ["log", "--actor=-x"]), (["log", "--actor=-x"], ["log", "--actor=-x"]),
+            (["exec", "-m", "-1"], ["exec", "-m=-1"]), (["log", "-s", "-2h.sqlite"], ["log", "-s=-2h.sqlite"]),
+            (["watch", "t", "--where", "-x > 5"], ["watch", "t", "--where=-x > 5"]),
+            (["log", "--actor", "--oneline"], ["log", "--actor", "--oneline"]),
+            (["log", "--actor", "-"], ["log", "--actor", "-"]),
+            (["log", "--table", "--", "-t"], ["log", "--table", "--", "-t"]),
+            (["log", "--", "--actor", "-x"], ["log", "--", "--actor", "-x"]),
+        ])
+    func hyphenatedValues(words: [String], expected: [String]) throws {
+        #expect(try HyphenArguments.protected(words) == expected)
+    }
+
+    /// Behind `--`, where they are arguments, and as the values of options.
+    @Test("Names that begin with a hyphen are found")
+    func hyphenatedNames() throws {
+        let folder = try TemporaryFolder()
+        let line = #"{"tx":1,"actor":"-x","op":"insert","table":"-t","id":"-1","row":{"-c":1}}"#
+        try Data(line.utf8).write(to: URL(fileURLWithPath: folder.path("-h.jsonl")))
+        func run(_ words: String...) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(words, store: nil, in: folder.url)
+        }
+        #expect(try run("import", "-s", "-s.sqlite", "--", "-h.jsonl").status == 0)
+        for words in [
+            ["log", "--actor", "-x"], ["log", "--actor=-x"], ["log", "--table", "-t"], ["log", "--", "-t"],
+            ["history", "--", "-t/-1"], ["blame", "--", "-t"], ["at", "t:1", "--", "-t"],
+            ["grep", "--column", "-c", "1"],
+        ] {
+            let outcome = try ToolProcess.run(["-s", "-s.sqlite"] + words, store: nil, in: folder.url)
+            #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+            #expect(outcome.output.contains("-t") || words[0] == "at", "\(words): \(outcome.output)")
+        }
+        #expect(try run("backup", "-s", "-s.sqlite", "--", "-b.sqlite").status == 0)
+        #expect(try run("verify", "--store=-b.sqlite").status == 0)
     }
 
     @Test("The first sign of a changed column decides")

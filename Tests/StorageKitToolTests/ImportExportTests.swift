@@ -94,6 +94,72 @@ struct ImportExportTests {
                 == normalized([blob] + others).map { $0["row"] as? NSDictionary })
     }
 
+    /// Blobs that read like JSON, also like the form in which blobs are written.
+    private static let blobs = [
+        "", "1", "0", "1.5", "01", " 1", "null", "true", #""a""#, #"{"a":1}"#, #"{"a": 1}"#, "[]", "\u{1}x",
+        #"{"$blob":"MQ=="}"#, #"{"$blob":"eyIkYmxvYiI6Ik1RPT0ifQ=="}"#, #"{"$blob":"AP8="}"#, #"{"$real":"Infinity"}"#,
+        "0.12345678901234567891", "1.50",
+    ]
+
+    @Test(
+        "Blobs round-trip in columns of every kind",
+        arguments: ["true", "1", "1.5", #""a""#, #"{"$blob":"AP8="}"#, #"{"a":1}"#])
+    func blobsInColumnsOfEveryKind(first: String) throws {
+        var lines = [line(1, "insert", "first", "{\"x\":\(first)}")]
+        for (index, blob) in Self.blobs.enumerated() {
+            let value = #"{"$blob":"\#(Data(blob.utf8).base64EncodedString())"}"#
+            lines.append(line(index + 2, "insert", "\(index)", "{\"x\":\(value)}"))
+        }
+        try expectRoundTrip(lines)
+    }
+
+    /// SQL stores any blob in any column; x'31' read like the number 1.
+    @Test(
+        "An export is imported with the same blobs as SQL has stored",
+        arguments: ["true", "1", "1.5", #""a""#, #"{"$blob":"AP8="}"#])
+    func blobsOfSQL(first: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write([line(1, "insert", "first", "{\"x\":\(first)}")])
+        #expect(try ToolProcess.run(["import", file], store: folder.path("first.sqlite")).status == 0)
+        let rows = Self.blobs.enumerated().map { index, blob in
+            "('\(index)', x'\(blob.utf8.map { String(format: "%02x", $0) }.joined())')"
+        }
+        let statement = "INSERT INTO t(id, x) VALUES \(rows.joined(separator: ", "))"
+        let changed = try ToolProcess.run(["exec", statement, "--yes"], store: folder.path("first.sqlite"))
+        #expect(changed.status == 0, "\(changed.errors)")
+        let exported = try ToolProcess.run(["export"], store: folder.path("first.sqlite")).output
+        let copied = try ToolProcess.run(
+            ["import", try folder.write(exported.split(separator: "\n").map(String.init))],
+            store: folder.path("second.sqlite"))
+        #expect(copied.status == 0, "\(copied.errors)")
+        func stored(_ name: String) throws -> String {
+            let query = "SELECT id, typeof(x), hex(x) FROM t ORDER BY id"
+            return try ToolProcess.run(["sql", query, "--format", "csv"], store: folder.path(name)).output
+        }
+        #expect(try stored("second.sqlite") == stored("first.sqlite"))
+    }
+
+    /// A hub keeps a text in a column of JSON as the client's source, with its escapes.
+    @Test("A text of a hub in a column of JSON is exported as a text")
+    func textsOfAHub() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write([line(1, "insert", "first", #"{"x":{"a":1}}"#)])
+        #expect(try ToolProcess.run(["import", file], store: folder.path("first.sqlite")).status == 0)
+        let source = #""\u00e9\/x""#
+        let blob = source.utf8.map { String(format: "%02x", $0) }.joined()
+        let statement = "INSERT INTO t(id, x) VALUES ('1', x'\(blob)')"
+        let changed = try ToolProcess.run(["exec", statement, "--yes"], store: folder.path("first.sqlite"))
+        #expect(changed.status == 0, "\(changed.errors)")
+        let exported = try ToolProcess.run(["export"], store: folder.path("first.sqlite")).output
+        #expect(exported.contains(#""x":\#(source)"#), "\(exported)")
+        let copied = try ToolProcess.run(
+            ["import", try folder.write(exported.split(separator: "\n").map(String.init))],
+            store: folder.path("second.sqlite"))
+        #expect(copied.status == 0, "\(copied.errors)")
+        let again = try ToolProcess.run(["export"], store: folder.path("second.sqlite")).output
+        #expect(again.contains(#""x":"é/x""#), "\(again)")
+    }
+
     @Test("Names may be any text")
     func namesOfAnyText() throws {
         try expectRoundTrip([
@@ -418,6 +484,7 @@ struct ImportExportTests {
         #expect(refused.status == 7, "\(refused)")
         let reason = "Line 2: The time of a commit would be \(year + 18)-01-01"
         #expect(refused.errors.contains(reason), "\(refused.errors)")
+        #expect(refused.errors.contains("a program has to store it"), "\(refused.errors)")
         #expect(try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n").count == 1)
         // Nor where each step opens the store.
         let next = try folder.write([after(18, 4)], "next.jsonl")

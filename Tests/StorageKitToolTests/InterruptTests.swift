@@ -11,15 +11,18 @@ import Testing
 struct InterruptTests {
     static let endless = "\"WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c) SELECT x FROM c\""
 
-    private func shell(_ name: String, pager: String = "cat") async throws -> ShellSession? {
+    private func shell(
+        _ name: String, pager: String = "cat", temporary: String? = nil
+    ) async throws -> ShellSession? {
         guard TerminalSession.isInstalled(name), pager == "cat" || TerminalSession.isInstalled(pager) else {
             print("skipped: \(name) or \(pager) isn't installed")
             return nil
         }
         let folder = try TemporaryFolder()
         try CompletionTests.store("store.sqlite", in: folder, table: "n", keys: ["k1"])
-        return try await ShellSession(
-            name, rows: 10, environment: ["STORAGEKIT_STORE": folder.path(), "STORAGEKIT_PAGER": pager], in: folder)
+        var environment = ["STORAGEKIT_STORE": folder.path(), "STORAGEKIT_PAGER": pager]
+        environment["TMPDIR"] = temporary
+        return try await ShellSession(name, rows: 10, environment: environment, in: folder)
     }
 
     /// Types a loop of the command.
@@ -71,5 +74,20 @@ struct InterruptTests {
         }
         try shell.session.press("q")
         try await expectEnd(of: name, shell)
+    }
+
+    @Test("A bisection and its command end, without files, and the loop with them", arguments: ShellSession.names)
+    func bisection(_ name: String) async throws {
+        let temporary = try TemporaryFolder()
+        guard let shell = try await shell(name, temporary: temporary.url.path) else { return }
+        try loop("storagekit bisect --database --run 'echo begun; sleep 600'", in: name, shell)
+        try await shell.session.wait { $0.hasSuffix("begun") }
+        func folders() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).filter { $0.contains("storagekit") }
+        }
+        #expect(try folders().count == 1)
+        try shell.session.press("C-c")
+        try await expectEnd(of: name, shell)
+        #expect(try folders() == [])
     }
 }

@@ -94,6 +94,47 @@ struct PromptTests {
         #expect(mode == 0o600)
     }
 
+    /// In one line, the comment would reach to the end of the statement, and the string would be another.
+    @Test("A statement of several lines is recalled as it was typed")
+    func recalledLines() async throws {
+        let sample = try await SampleStore()
+        let session = try session("storagekit sql", in: sample)
+        try await session.wait { $0.hasSuffix("sql>") }
+        try session.type("SELECT 7 AS a, -- one\n'b\nc' AS d;\n\\q\n")
+        try await session.wait { $0.contains("\n7  b␊c") && $0.hasSuffix("status 0") }
+        let later = try self.session("storagekit sql", in: sample)
+        try await later.wait { $0.hasSuffix("sql>") }
+        try later.press("Up", "Up")
+        try await later.wait { $0.hasSuffix("sql> SELECT 7 AS a, -- one\n'b\nc' AS d;") }
+        try later.press("Enter")
+        try await later.wait { $0.contains("\n7  b␊c") && $0.hasSuffix("sql>") }
+    }
+
+    @Test("Ctrl-Z stops a prompt, which is drawn again when it is continued")
+    func stopping() async throws {
+        let sample = try await SampleStore()
+        let shell = try await ShellSession(
+            "bash", environment: ["STORAGEKIT_STORE": sample.path], in: try TemporaryFolder())
+        try shell.run("storagekit sql")
+        try await shell.session.wait { $0.hasSuffix("sql>") }
+        try shell.session.type("SELECT 4")
+        try await shell.session.wait { $0.hasSuffix("SELECT 4") }
+        try shell.session.press("C-z")
+        try await shell.session.wait { $0.contains("Stopped") && $0.hasSuffix("ready>") }
+        // In the background it stops again, and draws nothing.
+        try shell.run("clear; bg")
+        try await shell.session.wait { $0.contains("&") && $0.hasSuffix("ready>") }
+        try await eventually {
+            try shell.run("jobs")
+            return try shell.session.screen().contains("Stopped")
+        }
+        #expect(try !shell.session.screen().contains("sql>"))
+        try shell.run("clear; fg")
+        try await shell.session.wait { $0.hasSuffix("sql> SELECT 4") }
+        try shell.session.type("2 AS n;\n")
+        try await shell.session.wait { $0.contains("sql> SELECT 42 AS n;") && $0.hasSuffix("\n42\nsql>") }
+    }
+
     @Test("Letters of any script are edited whole")
     func unicode() async throws {
         let session = try session("storagekit sql", in: await SampleStore())

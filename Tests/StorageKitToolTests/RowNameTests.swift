@@ -53,6 +53,30 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
+    @Test("The id of JSON finds its row too")
+    func idsOfJSON() async throws {
+        let folder = try await store()
+        for id in ["a%2Cb,c", "a,b%2Cc", "50%,x"] {
+            let found = try ToolProcess.run(["history", "seats/\(id)", "--format", "jsonl"], store: folder.path())
+            #expect(found.output.contains("\"id\":\"\(id)\""), "\(found.output)\(found.errors)")
+        }
+    }
+
+    @Test("The id of JSON that is the name of another row means that row")
+    func idsThatAreNames() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("lines.jsonl")
+        let lines = ["h#v", "h%23v"].enumerated().map { index, id in
+            #"{"tx":\#(index + 1),"op":"insert","table":"t","id":"\#(id)","row":{"x":1}}"# + "\n"
+        }
+        try lines.joined().write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try ToolProcess.run(["import", file], store: folder.path()).status == 0)
+        for (name, id) in [("t/h%23v", "h#v"), ("t/h%2523v", "h%23v")] {
+            let found = try ToolProcess.run(["history", name, "--format", "jsonl"], store: folder.path())
+            #expect(found.output.contains("\"id\":\"\(id)\""), "\(found.output)\(found.errors)")
+        }
+    }
+
     @Test("A row of a dropped table has a history if it was deleted before")
     func droppedTable() async throws {
         let folder = try await store()
@@ -201,6 +225,29 @@ struct RowNameTests {
         #expect(
             rows.output == ["a!", "b", "c!", "d!", "e!", "f!"].map { #"{"v":"\#($0)"}"# + "\n" }.joined(),
             "\(rows.output)")
+    }
+
+    @Test("Of the rows that a text may mean, one that exists comes before a deleted one, unless that is shown so")
+    func deletedRows() async throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: "CREATE TABLE d(code PRIMARY KEY, v); INSERT INTO d VALUES (1, 'integer'), (5, 'integer')")
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "-s", folder.path()], store: nil).status == 0)
+        for sql in ["DELETE FROM d", "INSERT INTO d(code, v) VALUES ('1', 'text'), (5.0, 'real')"] {
+            let outcome = try ToolProcess.run(["exec", sql, "--yes"], store: folder.path())
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        for (row, value) in [("d/1", "text"), ("d/05", "real"), ("d/5.0", "real")] {
+            let blame = try ToolProcess.run(["blame", "\(row)#v", "--format", "jsonl"], store: folder.path())
+            #expect(blame.output.contains(#""value":"\#(value)""#), "\(row): \(blame.output)\(blame.errors)")
+        }
+        let deleted = try ToolProcess.run(["history", "d/5", "--format", "human"], store: folder.path())
+        #expect(deleted.output.contains("now: deleted"), "\(deleted.output)\(deleted.errors)")
     }
 
     /// Swift treats the two spellings of é as equal, SQLite doesn't.

@@ -44,6 +44,7 @@ struct TokensCommandTests {
         try check("tokens-nobody", "tokens", "create")
         try check("tokens-condition", "tokens", "create", "eve", "--write", "posts", "--where", "posts: owner = ")
         try check("tokens-ungranted", "tokens", "create", "eve", "--where", "posts: owner = 'eve'")
+        try check("tokens-useless", "tokens", "create", "eve")
         try check("tokens-twice", "tokens", "create", "eve", "--read", "posts", "--write", "posts")
         try check("tokens-expires", "tokens", "create", "eve", "--expires", "soon")
     }

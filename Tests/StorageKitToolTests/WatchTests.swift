@@ -169,6 +169,15 @@ import Testing
         let rows = query.text { $0.contains("\"notes\":3") }
         #expect(rows.split(separator: "\n").count == 3, "\(rows)")
         #expect(page.text { $0.contains("four") }.split(separator: "\n").count(where: { $0.contains("reset") }) == 1)
+        // Only the page's own rows are read, so their number in the table isn't known.
+        for (number, range) in [(1, "1-1"), (2, "0")] {
+            let included = try ToolProcess.run(
+                [
+                    "watch", "users", "-n", "2", "--page", "\(number)", "--include", "notes.user", "--for", "0",
+                    "--format", "human",
+                ], store: store.path)
+            #expect(included.output.prefix { $0 != "\n" }.hasSuffix("  \(range)"), "\(included)")
+        }
         let wrong = try ToolProcess.run(["watch", "--sql", "DELETE FROM users"], store: store.path)
         #expect(wrong.status != 0)
         let unknown = try ToolProcess.run(["watch", "users", "--include", "notes.nobody"], store: store.path)

@@ -4,9 +4,12 @@
 /// where a command expects a point, such a word becomes `now-2h`, which means the same. If it isn't a point, that is the error. Any other argument
 /// is a name or a text, which must not be changed, and needs a `--` before it.
 ///
+/// The value of an option may begin with a hyphen, as in other programs: `--actor -x`, `--where '-total > 5'`. ArgumentParser accepts it as `--actor=-x`.
+/// A word that looks like a long option isn't a value, because then a value was forgotten: `--actor --oneline`.
+///
 /// SQL may begin with a comment, `-- like this`. It gets a space before it, which changes nothing in SQL.
 enum HyphenArguments {
-    /// The word after one of these options is always a value.
+    /// The word after one of these options is a value.
     static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
@@ -52,6 +55,10 @@ enum HyphenArguments {
         var index = -1
         for argument in arguments {
             let isValue = isLiteral || takesValue(output.last ?? "", of: output.first ?? "")
+            if isValue, !isLiteral, isHyphenatedValue(argument), let option = output.popLast() {
+                output.append("\(option)=\(argument)")
+                continue
+            }
             if !isValue, countingCommands.contains(output.first ?? ""), isCount(argument) {
                 // As in git, -5 is -n 5.
                 output += ["-n", String(argument.dropFirst())]
@@ -83,6 +90,10 @@ enum HyphenArguments {
 
     private static func takesValue(_ option: String, of command: String) -> Bool {
         optionsWithText.contains(option) && !(flags[command]?.contains(option) ?? false)
+    }
+
+    private static func isHyphenatedValue(_ word: String) -> Bool {
+        word.count > 1 && word.hasPrefix("-") && (!word.hasPrefix("--") || word.dropFirst(2).first?.isLetter == false)
     }
 
     /// Returns whether a word is a row or a cell: no option has these signs in its name. After a short one a value may follow directly.

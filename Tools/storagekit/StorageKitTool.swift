@@ -56,6 +56,8 @@ struct StorageKitTool: AsyncParsableCommand {
     static func main() async {
         // If the output's reader exits early, the write must fail and not end the process.
         signal(SIGPIPE, SIG_IGN)
+        // If it is ignored, as a program that has started this one may have left it, no status of a child is kept.
+        signal(SIGCHLD, SIG_DFL)
         storage_give_back_large_memory()
         ServedCommand.begin()
         do {

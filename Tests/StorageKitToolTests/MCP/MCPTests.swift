@@ -166,6 +166,16 @@ import Testing
         #expect(part.isTruncated)
     }
 
+    @Test("A call that fails is an error where SIGCHLD is ignored at the start")
+    func ignoredEndOfProcesses() async throws {
+        let client = try await MCPClient(try await sample(), ignoresEndOfProcesses: true)
+        let answer = try await client.call("sql", ["sql": "SELECT missing FROM posts"])
+        #expect(answer.isError, "\(answer.text)")
+        #expect(answer.text.contains("missing"), "\(answer.text)")
+        let rows = try await client.call("sql", ["sql": "SELECT 1 AS one"])
+        #expect(rows.rows.first?["one"] as? Int == 1, "\(rows.text)")
+    }
+
     @Test("A finding is an answer, whatever status the command ends with")
     func findings() async throws {
         let store = try await SampleStore()
@@ -246,6 +256,20 @@ import Testing
         #expect(client.end() == 128 + number)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         for command in commands { try await eventually { kill(command, 0) != 0 } }
+    }
+
+    /// The server itself ignores these signals, so that only its handlers receive them.
+    @Test("A signal ends the command of a call", arguments: [SIGTERM, SIGHUP])
+    func signalToCommand(number: Int32) async throws {
+        let client = try await MCPClient(try await sample(), "--time-limit", "20")
+        try client.send(
+            #"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"sql","arguments":{"sql":"\#(Self.slow)"}}}"#
+        )
+        try await eventually { try !children(of: client.processIdentifier).isEmpty }
+        kill(try #require(children(of: client.processIdentifier).first), number)
+        let answer = try MCPToolAnswer(try #require(try await client.next()["result"] as? [String: Any]))
+        #expect(answer.isError, "\(answer.text)")
+        #expect(!answer.text.contains("No answer after"), "\(answer.text)")
     }
 
     @Test("A pipe that ends is answered", .timeLimit(.minutes(10)))

@@ -10,11 +10,18 @@ final class MCPClient {
     /// - Parameters:
     ///   - version: The version to agree on; nil for no handshake.
     ///   - temporary: Its folder of temporary files; that of the tests if nil.
+    ///   - ignoresEndOfProcesses: Whether the server is started with SIGCHLD ignored.
     init(
-        _ store: String, version: String? = "2025-06-18", temporary: String? = nil, _ options: String...
+        _ store: String, version: String? = "2025-06-18", temporary: String? = nil, ignoresEndOfProcesses: Bool = false,
+        _ options: String...
     ) async throws {
         let environment = temporary.map { ["TMPDIR": $0] } ?? [:]
-        process = try LineProcess("storagekit", ["mcp", "-s", store] + options, environment: environment)
+        let words = ["mcp", "-s", store] + options
+        let start = ["python3", "-c", ToolProcess.ignoringEndOfProcesses, LineProcess.path(of: "storagekit")]
+        process =
+            ignoresEndOfProcesses
+            ? try LineProcess("/usr/bin/env", start + words, environment: environment)
+            : try LineProcess("storagekit", words, environment: environment)
         guard let version else { return }
         let answer = try await request(
             "initialize",
@@ -37,7 +44,9 @@ final class MCPClient {
     func request(_ method: String, _ parameters: String = "{}") async throws -> [String: Any] {
         lastID += 1
         try process.send(#"{"jsonrpc":"2.0","id":\#(lastID),"method":"\#(method)","params":\#(parameters)}"#)
-        let message = try await next()
+        var message = try await next()
+        // Of a call that was cancelled: the server may not have seen that yet.
+        while message["method"] as? String == "notifications/progress" { message = try await next() }
         #expect(message["id"] as? Int == lastID)
         return message
     }

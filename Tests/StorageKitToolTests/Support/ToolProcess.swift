@@ -28,6 +28,13 @@ struct ToolProcess {
         return main.deletingLastPathComponent().appendingPathComponent("storagekit")
     }()
 
+    /// A program in Python that becomes the program it is given, with SIGCHLD ignored.
+    static let ignoringEndOfProcesses = """
+        import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.execv(sys.argv[1], sys.argv[1:])
+        """
+
     private static func isFolder(_ url: URL) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue

@@ -45,8 +45,9 @@ struct BackupCommand: AsyncParsableCommand {
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
         let backup = try await UnfinishedFiles.removedBySignals {
-            try await storage.backup(
-                to: URL(fileURLWithPath: destination), replacing: force, verifying: !noVerify
+            // As it was typed: names with a meaning of their own in SQLite, such as `:memory:`, are refused.
+            try await storage.engine.backup(
+                to: destination, replacing: force, verifying: !noVerify
             ) { bars.update($0, done: $1, of: $2) }
         }
         try await storage.close()

@@ -66,18 +66,20 @@ struct BisectCommand: AsyncParsableCommand {
         let command = self
         let (range, sql) = try split()
         let path = try store.path()
-        let status = try await store.read { store in
-            let condition: (Int64) throws -> Bool?
-            sql.flatMap { ComparisonHint.find(in: $0, store.catalog) }?.write()
-            if let sql {
-                condition = { try SnapshotCondition(sql: sql, store: store).holds(afterCommit: $0) }
-            } else {
-                let shell = ShellCondition(
-                    command: command.run ?? "", store: path, snapshot: command.database ? store : nil)
-                condition = { try shell.holds(afterCommit: $0) }
+        let status = try await UnfinishedFiles.removedBySignals {
+            try await store.read { store in
+                let condition: (Int64) throws -> Bool?
+                sql.flatMap { ComparisonHint.find(in: $0, store.catalog) }?.write()
+                if let sql {
+                    condition = { try SnapshotCondition(sql: sql, store: store).holds(afterCommit: $0) }
+                } else {
+                    let shell = ShellCondition(
+                        command: command.run ?? "", store: path, snapshot: command.database ? store : nil)
+                    condition = { try shell.holds(afterCommit: $0) }
+                }
+                return try Bisection(of: store, to: ResultOutput(command.format), isQuery: sql != nil, where: condition)
+                    .run(range)
             }
-            return try Bisection(of: store, to: ResultOutput(command.format), isQuery: sql != nil, where: condition)
-                .run(range)
         }
         if let status { throw status }
     }
@@ -134,31 +136,25 @@ private struct ShellCondition {
     }
 
     private func holds(afterCommit number: Int64, database: String?) throws -> Bool? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
         var environment = ProcessInfo.processInfo.environment
         environment[StoreOption.environmentKey] = store
         environment["STORAGEKIT_POINT"] = "t:\(number)"
         environment["STORAGEKIT_DATABASE"] = database
-        process.environment = environment
         // The command's output is for people, so it doesn't mix with this tool's results.
-        process.standardOutput = FileHandle.standardError
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationReason == .exit else {
+        switch try ShellCommand.run(command, environment: environment) {
+        // An interrupt at the terminal is for both.
+        case .signal(SIGINT): UnfinishedFiles.end(by: SIGINT)
+        case .signal(let signal):
             throw CommandError(
-                .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).",
+                .inconclusive, "The command was ended by signal \(signal) at t:\(number).",
                 next: "Run it there by itself: STORAGEKIT_POINT=t:\(number) \(command)")
-        }
         // The shell's statuses for a command that isn't found or can't be run.
-        guard ![126, 127].contains(process.terminationStatus) else {
+        case .exit(let status) where [126, 127].contains(status):
             throw CommandError(
-                .inconclusive,
-                "The command can't be run: the shell ended with \(process.terminationStatus) at t:\(number).",
+                .inconclusive, "The command can't be run: the shell ended with \(status) at t:\(number).",
                 next: "Name an executable program; exit with 125 to skip a point.")
+        case .exit(let status): return status == 125 ? nil : status == 0
         }
-        return process.terminationStatus == 125 ? nil : process.terminationStatus == 0
     }
 }
 

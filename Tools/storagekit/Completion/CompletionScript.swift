@@ -8,21 +8,23 @@ enum CompletionScript {
         }
     }
 
-    // A variable in the line, as in -s $STORE, may not be exported: the script exports it to the tool only.
+    // Variables in the line, as in -s $STORE, may not be exported: the script passes them to the tool only. By env, because a shell doesn't set
+    // those that it holds itself, such as UID, and setting others changes the shell.
 
     private static let bash = #"""
         _storagekit() {
-            local __tool=$1 __word
+            local __tool=$1 __word __rest=${COMP_LINE:0:COMP_POINT} __variables=()
             [[ $__tool == "~/"* ]] && __tool=$HOME/${__tool#"~/"}
             type -P "$__tool" >/dev/null || __tool=storagekit
-            if [[ $COMP_LINE =~ \$\{?([A-Za-z_][A-Za-z_0-9]*) ]]; then
-                local __value=${!BASH_REMATCH[1]}
-                local -x "${BASH_REMATCH[1]}=$__value"
-            fi
+            while [[ $__rest =~ \$\{?([A-Za-z_][A-Za-z_0-9]*) ]]; do
+                __variables+=("${BASH_REMATCH[1]}=${!BASH_REMATCH[1]-}")
+                __rest=${__rest#*"${BASH_REMATCH[0]}"}
+            done
             COMPREPLY=()
             while IFS= read -r __word; do
                 COMPREPLY+=("$__word")
-            done < <("$__tool" complete bash -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
+            done < <(${__variables[@]+env "${__variables[@]}"} \
+                "$__tool" complete bash -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
         }
         complete -o nospace -F _storagekit storagekit
 
@@ -34,11 +36,13 @@ enum CompletionScript {
         _storagekit() {
             emulate -L zsh
             local kind word about line="${(j: :)words[1,CURRENT-1]} $QIPREFIX$IPREFIX$PREFIX"
-            local -a whole parts shown_whole shown_parts match
-            if [[ $line =~ '\$\{?([A-Za-z_][A-Za-z_0-9]*)' ]]; then
-                local value="${(P)match[1]}"
-                local -x "${match[1]}=$value"
-            fi
+            local -a whole parts shown_whole shown_parts variables match mbegin mend
+            local rest=$line MATCH MBEGIN MEND
+            while [[ $rest =~ '\$\{?([A-Za-z_][A-Za-z_0-9]*)' ]]; do
+                variables+=("${match[1]}=${(P)match[1]}")
+                rest=${rest[MEND+1,-1]}
+            done
+            (( $#variables )) && variables=(env $variables)
             while IFS=$'\t' read -r kind word about; do
                 [[ -n $about ]] && about="$word  -- $about" || about=$word
                 if [[ $kind == part ]]; then
@@ -46,7 +50,7 @@ enum CompletionScript {
                 else
                     whole+=("$word") shown_whole+=("$about")
                 fi
-            done < <(${~words[1]} complete zsh -- "$line" 2>/dev/null)
+            done < <($variables ${~words[1]} complete zsh -- "$line" 2>/dev/null)
             (( $#whole )) && compadd -l -U -V storagekit -d shown_whole -a whole
             (( $#parts )) && compadd -U -S '' -V storagekit-parts -d shown_parts -a parts
             (( $#whole + $#parts ))
@@ -64,14 +68,17 @@ enum CompletionScript {
         function __storagekit_complete
             set -l line (commandline -cp)
             set -l tool (commandline -opc)[1]
+            set -l variables
             if string match -q -- '~*' (commandline -ct)
                 # fish writes a home folder by itself.
                 __fish_complete_path (commandline -ct)
                 return
             end
-            set -l name (string match -r -g -- '\$([A-Za-z_][A-Za-z_0-9]*)' "$line")[1]
-            if test -n "$name"
-                set -fx $name $$name
+            for name in (string match -r -a -g -- '\$([A-Za-z_][A-Za-z_0-9]*)' "$line")
+                set -a variables "$name=$$name"
+            end
+            if set -q variables[1]
+                set tool env $variables $tool
             end
             $tool complete fish -- "$line" 2>/dev/null
         end

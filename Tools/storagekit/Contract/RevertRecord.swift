@@ -7,6 +7,7 @@ import StorageKit
 /// - `commit`: The compensating commit, or null.
 /// - `inserted`, `updated`, `deleted`: The number of rows.
 /// - `conflicts`: A ``ConflictRecord`` each.
+/// - `dropped`: If a restore of every table omits tables that existed at the point and were dropped since, their names.
 /// - `plan`: If nothing was changed, the planned changes, a ``ChangeRecord`` each.
 struct RevertRecord: JSONRecord {
     let report: RevertReport
@@ -21,6 +22,7 @@ struct RevertRecord: JSONRecord {
         json.member("updated", report.outcome.updated)
         json.member("deleted", report.outcome.deleted)
         try json.member("conflicts", report.outcome.conflicts.map { ConflictRecord(conflict: $0, catalog: catalog) })
+        if !report.droppedTables.isEmpty { json.member("dropped", report.droppedTables) }
         if !isDone { try json.member("plan", report.plan.map { ChangeRecord(change: $0) }) }
     }
 }

@@ -7,7 +7,7 @@ import StorageServer
 /// - `name`: The holder's name.
 /// - `grants`: A ``TokenRecord/Grant`` each.
 /// - `tenant`: The tenant whose rows it is limited to, a ``TokenRecord/Tenant``, or null.
-/// - `admin`: Whether it may read the server's status.
+/// - `admin`: Whether it may read the server's status and metrics.
 /// - `created`, `expires`, `revoked`: The times; null for never.
 struct TokenRecord: JSONRecord {
     let token: HubToken

@@ -80,14 +80,17 @@ extension Doctor {
     }
 
     private func file() throws -> [Checkup] {
-        let check = try PreparedStatement(database, "PRAGMA quick_check(3)")
-        var problems: [String] = []
-        while try check.step() {
-            let problem = check.string(0)
-            if let error = StorageError.unreadPage(problem) { throw error }
-            problems.append(problem)
+        let check = try FileCheck(database, isQuick: true, limit: 3)
+        let problems = check.problems
+        guard !problems.isEmpty else {
+            let unchecked = check.unchecked.map {
+                Checkup.warning(
+                    "file",
+                    "\(TargetArgument(table: $0.table)) wasn't checked: \($0.missing) isn't registered in this process",
+                    remedy: "Nothing is known to be wrong. Only the program that registers it can check this table.")
+            }
+            return unchecked.isEmpty ? [.ok("file", "SQLite's quick check passes")] : unchecked
         }
-        guard problems != ["ok"] else { return [.ok("file", "SQLite's quick check passes")] }
         let text = problems.joined(separator: "; ")
         let remedy = "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export"
         // Values that a constraint forbids are a table's, which the log has: no page is damaged.
@@ -96,17 +99,22 @@ extension Doctor {
     }
 
     private func references() throws -> [Checkup] {
-        let check = try PreparedStatement(
-            database, "SELECT \"table\", count(*) FROM temp.pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
-        var found: [Checkup] = []
-        while try check.step() {
-            let rows = NumberText.count(check.integer(1), "row refers", plural: "rows refer")
-            found.append(
-                .failed(
-                    "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
-                    remedy:
-                        "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \(TargetArgument(table: check.string(0)))/ID"
-                ))
+        let check = try ForeignKeyCheck(database)
+        var found = check.broken.map { broken in
+            let rows = NumberText.count(broken.rows, "row refers", plural: "rows refer")
+            let table = TargetArgument(table: broken.table)
+            return Checkup.failed(
+                "references", "\(rows) to missing rows in \(table)",
+                remedy:
+                    "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \(table)/ID"
+            )
+        }
+        found += check.unresolved.map {
+            .warning(
+                "references", "\(TargetArgument(table: $0.table)): \($0.reason)",
+                remedy:
+                    "No row is damaged, but SQLite refuses changes that it can't check. Correct the schema in a migration, or register what is missing."
+            )
         }
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
     }

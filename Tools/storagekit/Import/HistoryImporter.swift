@@ -222,7 +222,8 @@ extension HistoryImporter {
                 case let error as StorageError:
                     CommandError(
                         .conflict, "Line \(number): \(error.message)",
-                        why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
+                        why: "Nothing of the commit that this line belongs to was stored.",
+                        next: CommandError.advice(of: error))
                 default: error
                 }
             guard options.skipsInvalid, !hasReadFailed else { return failure }

@@ -41,7 +41,13 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(name: [.short, .long], help: "Print nothing but errors.")
     var quiet = false
 
-    mutating func run() async throws {
+    func run() async throws {
+        // The copy of a dry run is nowhere but in a temporary folder.
+        guard change.dryRun else { return try await importFile() }
+        try await UnfinishedFiles.removedBySignals { try await importFile() }
+    }
+
+    private func importFile() async throws {
         // Sound as `nonisolated(unsafe)`, both: created here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
         let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil

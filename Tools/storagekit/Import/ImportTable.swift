@@ -238,7 +238,8 @@ extension ImportTable {
         case (.real(let value), _) where storesNumbers: sqlite3_bind_double(statement.pointer, index, value)
         case (.text(let value), let kind) where kind != .json: statement.bind(borrowedText: value, at: index)
         case (.json(let value), .json): statement.bind(borrowedText: value, at: index)
-        case (.blob(let value), .blob): statement.bind(borrowedBlob: value, at: index)
+        case (.blob(let value), let kind) where kind != .json && !kind.isSource(value):
+            statement.bind(borrowedBlob: value, at: index)
         case (_, .blob):
             let name = String(decoding: columns[columnIndex].name, as: UTF8.self)
             throw InputError(
@@ -247,7 +248,7 @@ extension ImportTable {
                 remedy: "Write the value as a text, in quotes, or skip its commit with --skip-invalid.")
         default:
             var json = JSONWriter()
-            json.imported(value)
+            json.source(of: value)
             if kind == .json {
                 keep(json.bytes) { statement.bind(borrowedText: $0, at: index) }
             } else {
@@ -291,21 +292,6 @@ extension HistoryOperation.Kind {
         case .insert: "inserted"
         case .update: "updated"
         case .delete: "deleted"
-        }
-    }
-}
-
-extension JSONWriter {
-    /// Writes the source of a value unchanged.
-    fileprivate mutating func imported(_ value: HistoryValue) {
-        switch value {
-        case .null: null()
-        case .bool(let value): bool(value)
-        case .integer(let value): integer(value)
-        case .real(let value): real(value)
-        case .text(let value): text(utf8: value)
-        case .blob(let value): blob(value)
-        case .json(let value): raw(value)
         }
     }
 }

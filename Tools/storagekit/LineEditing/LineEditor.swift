@@ -4,8 +4,8 @@ import Synchronization
 
 /// Reads lines at a terminal with libedit: Emacs' keys, a history in a file, and Tab.
 ///
-/// Isolation: not `Sendable`: it belongs to the thread that reads. Only whether an interrupt came is an atomic, which the
-/// handler of the signal sets.
+/// Isolation: not `Sendable`: it belongs to the thread that reads. Only whether an interrupt or a stop came is in atomics, which the
+/// handlers of the signals set.
 final class LineEditor {
     enum Input: Equatable {
         case line(String)
@@ -17,6 +17,7 @@ final class LineEditor {
 
     private static let historyLimit: Int32 = 1000
     private static let isInterrupted = Atomic<Bool>(false)
+    private static let isStopped = Atomic<Bool>(false)
     /// A pipe with which the signal handler, which may run in any thread, ends the wait for a key.
     private static let wakeUp: (read: Int32, write: Int32) = {
         var ends: [Int32] = [-1, -1]
@@ -58,7 +59,7 @@ final class LineEditor {
         storagekit_edit_set_owner(editor, Unmanaged.passUnretained(self).toOpaque())
         storagekit_edit_prepare(
             editor, history, { LineEditor.owner(of: $0)?.prompt }, { editor, _ in LineEditor.complete(editor) },
-            { _, key in LineEditor.readKey(key) }, { _, _ in UInt8(CC_NEWLINE) })
+            { LineEditor.readKey($1, in: $0) }, { _, _ in UInt8(CC_NEWLINE) })
     }
 
     deinit {
@@ -73,10 +74,14 @@ final class LineEditor {
         Self.isInterrupted.store(false, ordering: .relaxed)
         let previous = signal(SIGINT) { _ in
             LineEditor.isInterrupted.store(true, ordering: .relaxed)
-            var byte: UInt8 = 0
-            _ = write(LineEditor.wakeUp.write, &byte, 1)
+            LineEditor.endWait()
         }
         defer { signal(SIGINT, previous) }
+        Self.isStopped.store(false, ordering: .relaxed)
+        let stopping = signal(SIGTSTP, Self.handleStop)
+        // A shell without job control has it ignored.
+        if unsafeBitCast(stopping, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGTSTP, SIG_IGN) }
+        defer { signal(SIGTSTP, stopping) }
         el_resize(editor)
         var count: Int32 = 0
         let line = el_gets(editor, &count)
@@ -92,15 +97,37 @@ final class LineEditor {
 
     /// Adds typed text to the history, and saves the history to its file.
     func remember(_ text: String) {
-        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        guard !line.allSatisfy(\.isWhitespace) else { return }
-        storagekit_history_add(history, line)
+        guard !text.allSatisfy(\.isWhitespace) else { return }
+        // With its line breaks: they may end a comment, or be in a string. libedit edits such a text in several lines.
+        storagekit_history_add(history, text.last == "\n" ? String(text.dropLast()) : text)
         // Without its file, the history ends with the process.
         if let historyPath { _ = storagekit_history_save(history, historyPath) }
     }
 
+    private static let handleStop: @Sendable @convention(c) (Int32) -> Void = { _ in
+        LineEditor.isStopped.store(true, ordering: .relaxed)
+        LineEditor.endWait()
+    }
+
+    /// Ends the wait for a key; for handlers of signals.
+    private static func endWait() {
+        var byte: UInt8 = 0
+        _ = write(wakeUp.write, &byte, 1)
+    }
+
+    /// Stops the process, as a shell expects it, with the terminal as it was before. Returns when it is continued.
+    private static func stop(_ editor: OpaquePointer?) {
+        storagekit_edit_suspend(editor)
+        signal(SIGTSTP, SIG_DFL)
+        ThreadSignal.send(SIGTSTP)
+        // The shell may have continued it in the background, where it must not draw.
+        if tcgetpgrp(0) != getpgrp() { ThreadSignal.send(SIGTTIN) }
+        signal(SIGTSTP, handleStop)
+        storagekit_edit_resume(editor)
+    }
+
     /// Reads one character. An interrupt that arrives meanwhile counts as the character Ctrl-C.
-    private static func readKey(_ key: UnsafeMutablePointer<wchar_t>?) -> Int32 {
+    private static func readKey(_ key: UnsafeMutablePointer<wchar_t>?, in editor: OpaquePointer?) -> Int32 {
         guard let key else { return -1 }
         var bytes: [CChar] = []
         while true {
@@ -115,9 +142,12 @@ final class LineEditor {
             }
             if sources[1].revents != 0 {
                 while Foundation.read(wakeUp.read, &byte, 1) > 0 {}
-                guard isInterrupted.load(ordering: .relaxed) else { continue }
-                key.pointee = 3
-                return 1
+                if isInterrupted.load(ordering: .relaxed) {
+                    key.pointee = 3
+                    return 1
+                }
+                if isStopped.exchange(false, ordering: .relaxed) { stop(editor) }
+                continue
             }
             let count = Foundation.read(0, &byte, 1)
             if count == 0 { return 0 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import StorageCore
 import StorageKit
 import StorageSync
 
@@ -98,7 +99,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let names = all.map { $0.path.isEmpty ? $0.manager : "\($0.manager) (\($0.path))" }
             throw CommandError(
                 .notFound, "There is no such outbox in the store.",
-                why: names.isEmpty ? "No sync engine has used it." : "There is \(names.joined(separator: ", ")).",
+                why: StorageError.existing(names, none: "No sync engine has used it."),
                 next: "Type: storagekit outbox")
         }
         if isNamed, !found.contains(where: { $0.writes.contains(where: isMeant) }) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import StorageCore
 import StorageKit
 
 /// `storagekit projections`: the status of a store's projections.
@@ -77,10 +78,10 @@ struct ProjectionsCommand: AsyncParsableCommand {
     }
 
     private static func unknown(_ name: String, _ found: [ProjectionStatus]) -> CommandError {
-        let names = found.map(\.name).joined(separator: ", ")
+        let names = found.map(\.name)
         return CommandError(
             .notFound, "There is no projection \"\(name)\".",
-            why: names.isEmpty ? "The store has none." : "There is \(names).",
+            why: StorageError.existing(names, none: "The store has none."),
             next: names.isEmpty ? "A program declares them: schema.addProjection." : "Type: storagekit projections")
     }
 

@@ -33,7 +33,7 @@ struct RecordCommand: AsyncParsableCommand {
         let output = ResultOutput(format)
         // The question is asked on standard error.
         output.needsReader = false
-        let rehearsed = try await rehearse(names)
+        let rehearsed = try await UnfinishedFiles.removedBySignals { try await rehearse(names) }
         let plan = rehearsed.changes
         guard !change.dryRun, plan.outcome.count > 0 else {
             return try write(plan, differing: rehearsed.differingRows, isDone: !change.dryRun, to: output)

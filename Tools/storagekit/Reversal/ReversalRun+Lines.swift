@@ -8,11 +8,19 @@ extension ReversalRun.Plan {
     func lines(limit: Int = PlanText.rowLimit) -> [StyledLine] {
         var lines = subject.map { [$0] } ?? []
         lines += PlanText.lines(report.plan, of: outcome.count, limit: limit)
-        lines += conflictLines
+        lines += noteLines
         return lines + (resultLine(isDone: false).map { [$0] } ?? [])
     }
 
-    var conflictLines: [StyledLine] { outcome.conflicts.map { Self.line($0, catalog) } }
+    /// What wasn't or wouldn't be reverted: the conflicts, and the tables that a restore omits.
+    var noteLines: [StyledLine] {
+        let dropped = report.droppedTables.map { name in
+            var line = StyledLine("? \(TargetArgument(table: name))", .changed)
+            line.addWord("the table was dropped since, and isn't restored; storagekit at shows its rows of that time")
+            return line
+        }
+        return outcome.conflicts.map { Self.line($0, catalog) } + dropped
+    }
 
     /// Returns `t:13: 1 row updated.`, or what would be done; nil if there are only conflicts.
     func resultLine(isDone: Bool) -> StyledLine? {

@@ -69,7 +69,7 @@ struct ReversalRun: Sendable {
         let output = ResultOutput(format)
         output.needsReader = false
         if output.format == .human {
-            let lines = isDone ? plan.conflictLines : plan.lines()
+            let lines = isDone ? plan.noteLines : plan.lines()
             for line in lines { try output.line(line) }
             if isDone, let result = plan.resultLine(isDone: true) { try output.line(result) }
         } else {

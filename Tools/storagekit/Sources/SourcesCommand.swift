@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StorageCore
 import StorageKit
 import StorageSync
 
@@ -32,10 +33,10 @@ struct SourcesCommand: AsyncParsableCommand {
         try await storage.close()
         let found = all.filter { name == nil || $0.source == name }
         if let name, found.isEmpty {
-            let names = Set(all.map(\.source)).sorted().joined(separator: ", ")
             throw CommandError(
                 .notFound, "There is no source \"\(name)\" in the store.",
-                why: names.isEmpty ? "None was fetched into it yet." : "There is \(names).",
+                why: StorageError.existing(
+                    Set(all.map(\.source)).sorted(), none: "None was fetched into it yet."),
                 next: "Type: storagekit sources")
         }
         let output = ResultOutput(format)

@@ -59,15 +59,20 @@ extension HistoryReader {
         withKey id: String, of target: TargetArgument, in entities: [CatalogEntity]
     ) throws -> RowTarget? {
         for entity in entities {
-            for key in try Self.keys(id, of: entity) where try log.lastPosition(of: key, in: entity) != nil {
-                return RowTarget(entity: entity, key: key, column: target.column)
+            for keys in try Self.keys(id, of: entity) {
+                // A row that exists before one that was deleted.
+                let key =
+                    try keys.first { try log.livePosition(of: $0, in: entity) != nil }
+                    ?? keys.first { try log.lastPosition(of: $0, in: entity) != nil }
+                if let key { return RowTarget(entity: entity, key: key, column: target.column) }
             }
         }
         return nil
     }
 
-    /// Returns the keys that a text can mean, likeliest first, depending on the types of the key's columns.
-    private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[StorageValue]] {
+    /// Returns the keys that a text can mean, depending on the types of the key's columns: those that are shown as it, and those that
+    /// aren't, each likeliest first.
+    private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[[StorageValue]]] {
         let columns = entity.key
         guard columns.count != 1 else {
             // The unescaped form first: in a single-part key a comma needs no escape.
@@ -95,13 +100,13 @@ extension HistoryReader {
     /// is the text where there is one, and otherwise the number 1.
     private static func shownFirst(
         _ keys: [[StorageValue]], as parts: [String], _ columns: [CatalogColumn]
-    ) -> [[StorageValue]] {
+    ) -> [[[StorageValue]]] {
         func isShown(_ key: [StorageValue]) -> Bool {
             key.indices.allSatisfy { index in
                 ValueText.id(key[index], coding: columns[index].coding).utf8.elementsEqual(parts[index].utf8)
             }
         }
-        return keys.filter(isShown) + keys.filter { !isShown($0) }
+        return [keys.filter(isShown), keys.filter { !isShown($0) }]
     }
 
     private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {
@@ -146,7 +151,9 @@ extension HistoryReader {
 
     /// Returns the ids around one in the order of the table's key.
     private func neighbours(of id: String, in entity: CatalogEntity) throws -> [String] {
-        guard !entity.isDropped, entity.key.count == 1, let value = try Self.keys(id, of: entity).first?.first else {
+        guard !entity.isDropped, entity.key.count == 1,
+            let value = try Self.keys(id, of: entity).joined().first?.first
+        else {
             return []
         }
         let column = quoted(entity.key[0].stored)

@@ -32,9 +32,11 @@ extension StoreOption {
         guard isDryRun else {
             throw CommandError(.unavailable, "Nothing was changed: commands of a server only read.")
         }
-        let copy = try await DryRunCopy(of: self)
-        defer { copy.discard() }
-        return try await Self.run(at: copy.path, body)
+        return try await UnfinishedFiles.removedBySignals {
+            let copy = try await DryRunCopy(of: self)
+            defer { copy.discard() }
+            return try await Self.run(at: copy.path, body)
+        }
     }
 
     private static func run<Result>(

@@ -6,7 +6,7 @@ import StorageKit
 /// - A column of UUIDs (`coding` is "uuid") holds their bytes.
 /// - A column of type `BOOLEAN` holds 0 and 1 for false and true.
 /// - In imported columns (`coding` begins with "json"), text in a column of type `JSON` is the source of a JSON value,
-///   and a blob in a column of any type but `BLOB` is the source of a value that doesn't fit the column's kind.
+///   and a blob that is the source of a value of another kind than the column's means that value.
 enum StoredValueWriter {
     static func write(_ value: StorageValue, type: String, coding: String, to writer: inout JSONWriter) {
         if let uuid = value.uuid(coding) { return writer.text(uuid.uuidString) }
@@ -16,8 +16,9 @@ enum StoredValueWriter {
         case .text(var text) where isImported && type == "JSON":
             let isSource = text.withUTF8 { isJSON(UnsafeRawBufferPointer($0)) }
             if isSource { writer.raw(text) } else { writer.text(text) }
-        case .blob(let bytes) where isImported && type != "BLOB":
-            bytes.withUnsafeBytes { isJSON($0) ? writer.raw($0) : writer.blob($0) }
+        case .blob(let bytes) where isImported:
+            let kind = ImportedKind(rawValue: type) ?? .text
+            bytes.withUnsafeBytes { kind.isSource($0) ? writer.raw($0) : writer.blob($0) }
         default: writer.value(value)
         }
     }

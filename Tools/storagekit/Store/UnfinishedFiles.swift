@@ -2,13 +2,16 @@ import Dispatch
 import Foundation
 import StorageKit
 
-/// The files of a command that don't have their names yet.
+/// The files of a command that don't have their names yet, and its temporary folders.
 enum UnfinishedFiles {
-    /// Runs `body`, and removes the files that it is writing if a signal ends the process meanwhile: their names are unknown to those who could
-    /// remove them later.
+    /// Runs `body`, and removes the files that it is writing and its temporary folders if a signal ends the process meanwhile: their names are unknown
+    /// to those who could remove them later. The shell of the user's command that it runs gets the signal as well.
+    ///
+    /// Not inside another call: signals would be lost.
     static func removedBySignals<Result>(during body: () async throws -> Result) async rethrows -> Result {
         var sources: [(number: Int32, source: any DispatchSourceSignal)] = []
         for number in [SIGTERM, SIGINT, SIGHUP] where !isIgnored(number) {
+            ShellCommand.passOn(number)
             sources.append((number, await source(number)))
         }
         defer {
@@ -25,14 +28,14 @@ enum UnfinishedFiles {
         unsafeBitCast(signal(number, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// Has a thread of its own: those of the global queue may all wait for a command's end.
+    private static let queue = DispatchQueue(label: "storagekit.signals")
+
     private static func source(_ number: Int32) async -> any DispatchSourceSignal {
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler {
-            preventNewFiles()
-            FilePlacement.discardAll()
-            // The process must be seen to be ended by the signal: shells end a loop only then.
-            signal(number, SIG_DFL)
-            ThreadSignal.send(number)
+            ShellCommand.signalAll(number)
+            end(by: number)
         }
         // Until then, signals would be lost.
         await withCheckedContinuation { registered in
@@ -40,6 +43,19 @@ enum UnfinishedFiles {
             source.resume()
         }
         return source
+    }
+
+    /// Removes them and ends the process by a signal.
+    static func end(by number: Int32) -> Never {
+        // Before no file can be opened: folders are read to be removed.
+        PrivateFolder.discardAll()
+        preventNewFiles()
+        FilePlacement.discardAll()
+        ProgressBar.clear()
+        // The process must be seen to be ended by the signal: shells end a loop only then.
+        signal(number, SIG_DFL)
+        ThreadSignal.send(number)
+        exit(128 + number)
     }
 
     /// Lets no thread open a file any more: SQLite would make a journal again that was just removed.

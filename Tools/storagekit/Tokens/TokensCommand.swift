@@ -52,7 +52,7 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "With --tenant: the column with a row's tenant. Default: tenant.")
     var tenantColumn: String?
 
-    @Flag(help: "Allow reading the server's status.")
+    @Flag(help: "Allow reading the server's status and metrics.")
     var admin = false
 
     @Option(help: "When it expires: 12h, 90d.")
@@ -86,9 +86,14 @@ struct TokensCommand: AsyncParsableCommand {
     }
 
     private func create(_ name: String, in tokens: HubTokenFile) async throws {
+        let grants = try grants()
+        let expiry = try expires.map(Self.expiry)
+        guard admin || !grants.isEmpty else {
+            throw CommandError(.usage, "The token would grant nothing.", next: "Add --read, --write or --admin.")
+        }
         let (token, text) = try await tokens.create(
-            name: name, grants: try grants(), tenant: tenant.map { HubTenant($0, column: tenantColumn ?? "tenant") },
-            administers: admin, expiresAt: try expires.map(Self.expiry))
+            name: name, grants: grants, tenant: tenant.map { HubTenant($0, column: tenantColumn ?? "tenant") },
+            administers: admin, expiresAt: expiry)
         // Without its text the token is of no use.
         try OutputFailure.reporting(
             "The token \(token.id) was created", next: "Type: storagekit tokens revoke \(token.id)"

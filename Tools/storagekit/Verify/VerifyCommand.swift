@@ -105,7 +105,7 @@ private struct VerifyAnswer {
         let requested = report.requested.map { "@\($0.lowerBound)..@\($0.upperBound)" }
         table.add([TableCell("asked", .dim), TableCell(requested ?? "nothing"), TableCell("the whole store", .dim)])
         var notes = ["\(grouped(report.events)) events", "\(grouped(report.commits)) commits"]
-        if let segments { notes.append("\(grouped(Int(segments))) segments") }
+        if let segments { notes.append("\(grouped(Int(segments))) sealed segments") }
         notes.append(Age.text(microseconds: took.microseconds))
         table.add([
             TableCell("verified", .dim),

@@ -79,11 +79,7 @@ final class WatchPrinter {
 
     private func draw(_ update: ListUpdate<[StorageValue]>) throws {
         if isScreen { try output.text(Screen.clear) }
-        let total = update.total ?? rows.count
-        let first = rows.isEmpty ? 0 : update.offset + 1
-        try output.line(
-            "\(watched.name) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
-            .dim)
+        try output.line("\(watched.name) @\(update.position)  \(range(update))", .dim)
         guard let group = watched.heading else {
             try table(rows)
             if !isScreen { try output.line() }
@@ -103,6 +99,14 @@ final class WatchPrinter {
         }
         try flush()
         if !isScreen { try output.line() }
+    }
+
+    /// Which rows the page has, of how many: `21-40 of 57`. The rows of a page that includes other tables aren't counted.
+    private func range(_ update: ListUpdate<[StorageValue]>) -> String {
+        let offset = watched.uncountedOffset ?? update.offset
+        let shown = rows.isEmpty ? "0" : "\(offset + 1)-\(offset + rows.count)"
+        guard watched.uncountedOffset == nil else { return shown }
+        return "\(shown) of \(update.total ?? rows.count)"
     }
 
     private func table(_ rows: [[StorageValue]]) throws {

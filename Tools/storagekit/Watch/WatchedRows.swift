@@ -20,6 +20,8 @@ struct WatchedRows: Sendable {
     let heading: Int?
     /// The columns that identify a row: those of the key, or of a group; the first one of a SELECT.
     let keyIndices: [Int]
+    /// The number of rows before a page of which only its own rows are read; nil where all are counted.
+    private(set) var uncountedOffset: Int?
     private let source: Source
 
     init(_ command: WatchCommand, _ store: HistoryReader) throws {
@@ -45,7 +47,7 @@ struct WatchedRows: Sendable {
             guard let index = table.columnIndex(of: name) else { throw Self.noColumn(name, table) }
             return index
         }
-        var request = RowRequest(predicate: try Self.predicate(command, of: entity, table, in: store))
+        var request = RowRequest(predicate: try Self.predicate(command, of: entity, in: store))
         if let aggregate = command.aggregate {
             let terms = try WatchedTerms(aggregate, all.map(\.name)) { Self.noColumn($0, table) }
             let groups = group.map { [all[$0]] } ?? []
@@ -66,6 +68,7 @@ struct WatchedRows: Sendable {
             columns = query.columns
             heading = nil
             keyIndices = [0]
+            uncountedOffset = request.offset
             source = .query(query)
             return
         }
@@ -109,7 +112,7 @@ struct WatchedRows: Sendable {
     }
 
     private static func predicate(
-        _ command: WatchCommand, of entity: CatalogEntity, _ table: QueryTable, in store: HistoryReader
+        _ command: WatchCommand, of entity: CatalogEntity, in store: HistoryReader
     ) throws -> RowPredicate? {
         var parts: [RowPredicate] = []
         if let condition = command.condition {
@@ -118,9 +121,11 @@ struct WatchedRows: Sendable {
         }
         if let search = command.search {
             guard let index = try FullTextIndex.load(store.connection).first(where: { $0.entity == entity.id }) else {
+                let texts = entity.live.filter { $0.affinity == .text }
+                let column = texts.first { $0.keyOrdinal == 0 } ?? texts.first ?? entity.live.last
                 throw CommandError(
                     .notFound, "\"\(entity.name)\" has no full-text index.",
-                    next: "--where \"\(table.columns.last?.name ?? "column") LIKE '%…%'\"")
+                    next: "--where \"\(column?.name ?? "column") LIKE '%…%'\"")
             }
             let rowid = entity.rowidName ?? "rowid"
             let name = quoted(index.table)

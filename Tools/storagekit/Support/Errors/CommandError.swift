@@ -104,9 +104,21 @@ struct CommandError: Error, Sendable {
         {
             cause = ""
         }
+        self.init(ExitStatus(of: error.code), error.message, why: cause, next: Self.advice(of: error))
+    }
+
+    /// The remedy of an error of the store, without what only a program can do.
+    static func advice(of error: StorageError) -> String {
         // Commands that can work so open the store for reading only as it is.
-        let remedy = error.remedy.replacing(", or open the store for reading only", with: "")
-        self.init(ExitStatus(of: error.code), error.message, why: cause, next: remedy)
+        error.remedy.replacing(", or open the store for reading only", with: "")
+            .replacing("have it replaced (replacing: true, --force)", with: "add --force to replace it")
+            .replacing(
+                "Change rows in `write`. If the store was opened with `isReadOnly`, open it for writing; else check",
+                with: "Check"
+            )
+            .replacing(
+                "If it is right, set maximumClockJump of the configuration.",
+                with: "If it is right, a program has to store it, with another maximumClockJump.")
     }
 
     /// Any error that reaches the top of a command.

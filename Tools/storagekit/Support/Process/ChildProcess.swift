@@ -42,7 +42,7 @@ final class ChildProcess: Sendable {
 
     /// Waits until the process ends.
     ///
-    /// - Returns: Its exit status; nil if a signal ended it.
+    /// - Returns: Its exit status; nil if a signal ended it, or if the status isn't known.
     func wait() -> Int32? {
         var information = siginfo_t()
         // The process remains a zombie until the lock is held, so that no other process with its id is killed.
@@ -50,25 +50,20 @@ final class ChildProcess: Sendable {
         return isGone.withLock { isGone in
             isGone = true
             var status: Int32 = 0
-            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            while waitpid(identifier, &status, 0) < 0 { guard errno == EINTR else { return nil } }
             return status & 0x7f == 0 ? status >> 8 & 0xff : nil
         }
     }
 
     // MARK: Starting
 
-    private struct Failure: Error {
-        let code: Int32
-        var reason: String { String(cString: strerror(code)) }
-    }
-
     private static func start(
         _ program: String, _ arguments: [String], environment: [String: String]
-    ) -> Result<(pid_t, Int32, Int32, Int32), Failure> {
+    ) -> Result<(pid_t, Int32, Int32, Int32), SpawnedProgram.Failure> {
         var pipes: [(read: Int32, write: Int32)] = []
-        func fail(_ code: Int32) -> Result<(pid_t, Int32, Int32, Int32), Failure> {
+        func fail(_ code: Int32) -> Result<(pid_t, Int32, Int32, Int32), SpawnedProgram.Failure> {
             for pipe in pipes { close(pipe.read); close(pipe.write) }
-            return .failure(Failure(code: code))
+            return .failure(SpawnedProgram.Failure(code: code))
         }
         for _ in 0..<3 {
             var ends: [Int32] = [0, 0]
@@ -76,25 +71,17 @@ final class ChildProcess: Sendable {
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             pipes.append((ends[0], ends[1]))
         }
-        #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-        #else
-            var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        var child = SpawnedProgram(path: program, arguments: arguments, environment: environment, hasEmptyInput: true)
+        // The server of agents ignores them, which the child would inherit.
+        child.defaultSignals = [SIGTERM, SIGINT, SIGHUP]
         // In this order, no pipe's end is overwritten before it is duplicated.
-        for (index, pipe) in pipes.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, pipe.write, Int32(index + 1))
+        child.descriptors = pipes.enumerated().map { (source: $1.write, target: Int32($0 + 1)) }
+        do {
+            let identifier = try child.start()
+            for pipe in pipes { close(pipe.write) }
+            return .success((identifier, pipes[0].read, pipes[1].read, pipes[2].read))
+        } catch {
+            return fail(error.code)
         }
-        var identifier: pid_t = 0
-        let words = ([program] + arguments).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + variables { free(text) } }
-        let code = posix_spawn(&identifier, program, &actions, nil, words, variables)
-        guard code == 0 else { return fail(code) }
-        for pipe in pipes { close(pipe.write) }
-        return .success((identifier, pipes[0].read, pipes[1].read, pipes[2].read))
     }
 }

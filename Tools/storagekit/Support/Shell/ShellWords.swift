@@ -3,11 +3,7 @@ import StorageCore
 /// Words of a command line as a POSIX shell reads them.
 enum ShellWords {
     /// Returns a word as it is typed: in quotes if it would otherwise have another meaning.
-    static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+,@:=%".contains($0) }
-        return isPlain ? word : "'\(word.replacing(scalar: "'", with: "'\\''"))'"
-    }
+    static func quoted(_ word: String) -> String { word.quotedAsShellWord }
 
     /// Returns a text as it is typed, such as SQL; nil if it is too long to be repeated in a line.
     static func quotedLine(_ text: String) -> String? {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Progress of long work on standard error, with rate and remaining time; silent unless that is a terminal.
 ///
@@ -7,6 +8,8 @@ final class ProgressBar {
     private static let interval = Duration.milliseconds(100)
     private static let delay = Duration.milliseconds(300)
     private static let barWidth = 24
+    /// Whether a bar is on the terminal that standard error is.
+    private static let isShown = Atomic(false)
 
     private let label: String
     private let unit: String
@@ -44,6 +47,7 @@ final class ProgressBar {
         let time = now()
         guard time - started >= Self.delay, lastDrawn.map({ time - $0 >= Self.interval }) ?? true else { return }
         lastDrawn = time
+        Self.isShown.store(true, ordering: .sequentiallyConsistent)
         let width = max((terminal.width ?? Terminal.fallbackWidth) - 1, 1)
         show("\r\u{1b}[K" + DisplayWidth.truncated(line(completed, elapsed: time - started), to: width))
     }
@@ -52,7 +56,15 @@ final class ProgressBar {
     func finish() {
         guard lastDrawn != nil else { return }
         lastDrawn = nil
+        Self.isShown.store(false, ordering: .sequentiallyConsistent)
         show("\r\u{1b}[K")
+    }
+
+    /// Removes the bar from any thread, when a signal is about to end the process.
+    static func clear() {
+        guard isShown.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        // A terminal that is gone has no bar.
+        _ = write(2, "\r\u{1b}[K", 4)
     }
 
     /// `import  ████░░░░  45%  1,234,567 lines  98,765/s  12 s left`
