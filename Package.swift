@@ -196,7 +196,7 @@ let package = Package(
         .target(
             name: "StorageSignals",
             dependencies: [
-                "StorageKit", "StorageLog", .product(name: "Logging", package: "swift-log"),
+                "StorageKit", "StorageLog", "StorageCore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
