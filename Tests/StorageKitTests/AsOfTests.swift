@@ -117,7 +117,8 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("damaged.sqlite")
         var configuration = StorageConfig()
-        configuration.segmentLength = 64
+        // Sealing in the background could still read what is damaged below, and hold the lock.
+        (configuration.segmentLength, configuration.sealsInBackground) = (64, false)
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) {
             $0.autoSchema(NoteRecord.self)
         }.facade
@@ -128,6 +129,7 @@ import Testing
         let (early, middle, late) = (Int64(250), storage.head / 2, storage.head - 250)
         func damage(_ rows: String) throws {
             var configuration = GRDB.Configuration()
+            configuration.busyMode = .timeout(60)
             configuration.prepareDatabase { db in
                 // What the log's guards ask.
                 db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })

@@ -179,6 +179,7 @@ import Testing
         let storage = store.storage
         let rounds = Int(40 * max(testScale, 0.5))
         try await storage.save(Note(id: 0, text: "before"))
+        let begun = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -194,6 +195,7 @@ import Testing
                     // Each begins at another moment of the writing.
                     try await Task.sleep(for: .milliseconds(reader * 3))
                     let start = reader == 0 ? 0 : storage.head
+                    begun.add()
                     var seen: [StorageEvent] = []
                     for try await change in storage.changes(
                         since: .position(start), matching: LogQuery(tables: ["notes"]))
@@ -208,6 +210,8 @@ import Testing
                 }
             }
             for _ in 0..<4 { try await group.next() }
+            // One that began after the end would wait for it in vain.
+            try await eventually { begun.value == 5 }
             try await storage.save(Note(id: 99, text: "end"))
             try await group.waitForAll()
         }

@@ -9,7 +9,10 @@ import Testing
 struct DiskFullTests {
     @Test("A full disk makes the store unusable until it is reopened")
     func fullDiskFailsStore() async throws {
-        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        var configuration = StorageConfig()
+        // Sealing could meet the full disk before a save does, which would find the store unusable then.
+        configuration.sealsInBackground = false
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save(Note(id: 1, text: "before"))
         // SQLite's own limit of pages is as good as a full disk, and leaves the machine alone.
         try await store.storage.engine.withWriter { writer, db in
@@ -39,7 +42,7 @@ struct DiskFullTests {
     /// was acknowledged is there once somebody has made room.
     @Test(
         "Everything acknowledged is there once there is room again",
-        .enabled(if: geteuid() == 0, "only root can mount a file system"))
+        .enabled(if: SmallDisk.isPossible, "only root can mount a file system, and not in every container"))
     func roomAgainAfterFullDisk() async throws {
         var random = SplitMix64(seed: testSeeds(1)[0])
         for size in (0..<FaultLab.scaled(2)).map({ _ in 500 + random.below(2_501) }) {

@@ -8,6 +8,7 @@ import StorageLifecycle
 import StorageMaintenance
 import StorageProjections
 import StorageViews
+import TestSupport
 import Testing
 import UnixSignals
 
@@ -256,6 +257,9 @@ struct Chore: Codable, Identifiable, Equatable {
 
 /// The examples of the page about live views.
 @MainActor enum LiveExample {
+    /// What the search has found last.
+    private static var results: [Chore] = []
+
     static func run(_ url: URL) async throws {
         let context = try StorageKit.start(at: url) { $0.autoSchema(ChoreRecord.self) }
         let storage = context.facade
@@ -266,13 +270,14 @@ struct Chore: Codable, Identifiable, Equatable {
         try await elsewhere(storage)
         try await sql(context)
         try await pages(storage)
-        let found = Task { await searches(storage) }
-        // Time for the search to find them: the example ends with the store only.
-        try await Task.sleep(for: .seconds(2))
+        let searching = Task { await searches(storage) }
+        // The example ends with the store only.
+        try await eventually { results.count == 5 }
         try await work(storage)
         try await films(storage)
         try await storage.close()
-        #expect(await found.value.count == 5)
+        await searching.value
+        #expect(results.count == 5)
     }
 
     private static func lists(_ storage: Storage) async throws {
@@ -357,13 +362,11 @@ struct Chore: Codable, Identifiable, Equatable {
         #expect(page.currentPage.map(\.id) == [2, 3])
     }
 
-    private static func searches(_ storage: Storage) async -> [Chore] {
-        var results: [Chore] = []
+    private static func searches(_ storage: Storage) async {
         let search = SearchSubscription(
             storage.query(Chore.self), configuration: .init(searchFields: ["title"], debounceInterval: 0.05))
         search.searchText = "wash"
         for await found in search.snapshots { results = found }
-        return results
     }
 
     private static func work(_ storage: Storage) async throws {

@@ -237,7 +237,7 @@ struct FacadeTests {
         for await _ in entered { break }
         // A test that fails must end.
         let opener = Task {
-            try await Task.sleep(for: .seconds(120))
+            try await Task.sleep(for: .seconds(600))
             hasOpened.store(true, ordering: .relaxed)
             for _ in reads { gate.signal() }
         }

@@ -40,6 +40,7 @@ extension Thing {
         let words = changes[changes.count / 2].id.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         let (folder, storage) = try open()
         let views = Views(storage, word: words.last ?? "the")
+        await views.waitForSearch()
         var reported: [Thing] = []
         var differences = views.largest.differences.makeAsyncIterator()
         var random = SplitMix64(seed: 1)
@@ -105,6 +106,11 @@ extension Thing {
                 configuration: .init(sortGroupsBy: .count(ascending: false), maxItemsPerGroup: 3), start: .immediate)
             search = SearchSubscription(all, configuration: .fullText(debounceInterval: 0, maxResults: .max))
             search.searchText = word
+        }
+
+        /// What waits for views doesn't wait for a search that hasn't begun.
+        func waitForSearch() async {
+            while search.isSearching, !Task.isCancelled { await Task.yield() }
         }
 
         func compare() async throws {

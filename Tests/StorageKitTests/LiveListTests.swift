@@ -101,6 +101,8 @@ struct Card: Hashable, Identifiable {
         var rows: [Card] = []
         try #require(await differences.next()).apply(to: &rows)
         for id in 0..<1_000 { try await storage.save(Card(id: id, title: "", lane: "", rank: nil)) }
+        // Otherwise the insert of a row and the change below may be one step, and the steps just few enough.
+        await storage.subscriptions.catchUp()
         await storage.waitForViews(through: try await storage.save(cards(0..<1)))
         let all = try #require(await differences.next())
         // Too many to be delivered one by one.

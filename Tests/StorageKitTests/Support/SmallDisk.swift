@@ -1,8 +1,11 @@
 import Foundation
 import TestSupport
 
-/// A file system in memory of a given size, gone when it is no longer used. Only root can make one.
+/// A file system in memory of a given size, gone when it is no longer used. Only root can make one, and not in every container.
 final class SmallDisk {
+    /// Whether this process can make one.
+    static let isPossible = (try? SmallDisk(kilobytes: 64)) != nil
+
     let path: String
     private let folder: TemporaryFolder
 
