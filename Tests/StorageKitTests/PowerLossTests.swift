@@ -26,7 +26,8 @@ struct PowerLossTests {
     @Test("`normal` durability loses the last commits and nothing else")
     func normalDurability() async throws {
         var lost = 0
-        for seed in 1...5 where lost == 0 {
+        // What the background does differs from run to run, so one of them may lose nothing.
+        for seed in 1...20 where lost == 0 {
             let lab = try await FaultLab.run("power", "\(seed)", "40", "24", "normal")
             #expect(lab.status == 0)
             #expect(lab.count("unsound") == 0, "\(lab.findings)")
@@ -43,7 +44,7 @@ struct PowerLossTests {
     func lossWithoutSyncsIsSeen() async throws {
         var (lost, damaged) = (0, 0)
         // What the background does differs from run to run, so one of them may be lucky.
-        for seed in 1...5 where lost == 0 || damaged == 0 {
+        for seed in 1...20 where lost == 0 || damaged == 0 {
             let lab = try await FaultLab.run("power", "\(seed)", "30", "24", "lying")
             #expect(lab.status == 0)
             lost += lab.count("lost")

@@ -34,15 +34,23 @@ import Testing
 
     @Test("A write that waits for another one says so")
     func queue() async throws {
-        let store = try open()
+        // In memory, so that no write waits long for the disk.
+        let folder = try TemporaryFolder.inMemory()
+        defer { withExtendedLifetime(folder) {} }
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) {
+            $0.autoSchema(ArticleRecord.self)
+        }.facade
         let timings = Mutex<[CommitTiming]>([])
-        let observation = store.storage.observeCommits { timing in timings.withLock { $0.append(timing) } }
+        let observation = storage.observeCommits { timing in timings.withLock { $0.append(timing) } }
         let isInside = AsyncStream<Void>.makeStream()
-        let storage = store.storage
         let long = Task {
             try await storage.write(correlation: "long") { tx in
                 isInside.continuation.yield()
-                // Longer than a busy machine takes for the rest of the transaction.
+                // Until the other one waits, and from there on longer than a busy machine takes for the rest of the transaction.
+                let deadline = ContinuousClock.now + .seconds(120)
+                while storage.counters.waitingCommits == 0, ContinuousClock.now < deadline {
+                    Thread.sleep(forTimeInterval: 0.001)
+                }
                 Thread.sleep(forTimeInterval: 1)
                 try tx.save(Article(id: "long", title: "t", content: "c"))
             }
@@ -60,7 +68,7 @@ import Testing
         observation.cancel()
         try await storage.save(Article(id: "later", title: "t", content: "c"))
         #expect(timings.withLock { $0.count } == 2)
-        try await store.storage.close()
+        try await storage.close()
     }
 
     @Test("Metrics of an open store fit Prometheus' grammar")

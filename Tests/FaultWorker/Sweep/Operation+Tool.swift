@@ -128,7 +128,10 @@ extension Operation {
 
     /// A database that was to be turned into a store has its rows, and is a store once that was said.
     private static func people(in path: String, isStore: Bool) async throws -> [Finding] {
-        let queue = try DatabaseQueue(path: path)
+        // What has failed may still be closing the file, which locks it.
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(60)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         let (rows, integrity, id) = try await queue.read { db in
             (
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM people"),
