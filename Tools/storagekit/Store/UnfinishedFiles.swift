@@ -20,7 +20,13 @@ enum UnfinishedFiles {
                 signal(number, SIG_DFL)
             }
         }
-        return try await body()
+        do {
+            return try await body()
+        } catch {
+            // No file can be opened any more once a signal ends the process: what fails for that must not end it otherwise.
+            ShellCommand.waitIfEnding()
+            throw error
+        }
     }
 
     /// Ignores a signal, so that only its source receives it, and returns whether the process did so from its beginning, as nohup has it.

@@ -92,7 +92,8 @@ extension Browser {
     // MARK: Plans
 
     mutating func askForReason() -> [BrowserEffect] {
-        guard reading == nil, let plan = top.plan else { return [] }
+        // Also where its last lines are still on their way: a key isn't lost for that.
+        guard let plan = top.plan else { return [] }
         if plan.isRefused {
             notice = .error(ReversalRun.refusal(plan, next: "s skips them, o overwrites what was changed since."))
         } else if plan.report.outcome.count == 0 {

@@ -163,7 +163,13 @@ extension Browser {
             top.window.setTitles(titles)
         case .items(let items): take(items, of: request)
         case .finished(let hasMore, let head): finish(request, hasMore: hasMore, head: head)
-        case .planned(let plan): top.plan = plan
+        case .planned(let plan):
+            top.plan = plan
+            // What is being asked is about the plan before.
+            switch prompt?.purpose {
+            case .reason, .confirmation: prompt = nil
+            default: break
+            }
         case .applied(let text):
             reading = nil
             _ = popToTimeline()

@@ -38,7 +38,7 @@ enum ShellCommand {
         // one end with 128 and its number.
         let number = status & 0x7f == 0 ? (status >> 8 & 0xff) - 128 : status & 0x7f
         if handled.withLock({ $0.contains(number) }) { _ = ending.wait(timeout: .now() + delaySeconds) }
-        if state.withLock({ $0.isEnding }) { waitForEnd() }
+        waitIfEnding()
         guard ended == process else {
             throw CommandError(
                 .unavailable, "How the command ended isn't known.", why: String(cString: strerror(errno)),
@@ -61,6 +61,11 @@ enum ShellCommand {
             for process in state.running { kill(process, number) }
         }
         ending.signal()
+    }
+
+    /// Waits for the end of this process if a signal is ending it.
+    static func waitIfEnding() {
+        if state.withLock({ $0.isEnding }) { waitForEnd() }
     }
 
     /// Waits until the signal has ended this process.
