@@ -66,8 +66,8 @@ struct CombinedQuoteTests {
         process.arguments = ["-c", "printf %s \(ShellWords.quoted(text))"]
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        try process.start()
+        let output = pipe.fileHandleForReading.allBytes()
         process.waitUntilExit()
         #expect(Array(output) == Array(text.utf8))
     }

@@ -95,6 +95,7 @@ import Testing
             let isChange = Set(rows.keys).isSubset(of: ["changing", "deleted"]) && rows.values.allSatisfy { $0 == 1 }
             #expect(isBatch || isChange, "commit \(commit) is half there: \(rows)")
         }
-        #expect(counts.count > 10)
+        // Each of the five exports had more of them than the one before.
+        #expect(counts.count >= 5)
     }
 }

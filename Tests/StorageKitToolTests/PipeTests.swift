@@ -186,7 +186,7 @@ import Testing
             close(slave)
             var screen = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
             // A slow pipe, until the bar is drawn.
-            for number in 1...600 where poll(&screen, 1, 100) == 0 {
+            for number in 1...6_000 where poll(&screen, 1, 100) == 0 {
                 let line = #"{"tx":\#(number),"op":"insert","table":"t","id":"\#(number)","row":{"a":1}}"#
                 try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
             }

@@ -96,7 +96,10 @@ import Testing
         #expect(outcome.errors.contains("A link has no field 'nothing'."))
     }
 
-    @Test("The pager shows links as their text", .enabled(if: TerminalSession.isAvailable, "tmux isn't installed"))
+    @Test(
+        "The pager shows links as their text",
+        .enabled(
+            if: TerminalSession.isAvailable && TerminalSession.isInstalled("less"), "tmux or less isn't installed"))
     func pager() async throws {
         let sample = try await SampleStore()
         let session = try TerminalSession(

@@ -36,6 +36,8 @@ import Testing
     private static func isRefused(_ sql: String, at path: String) throws -> Bool {
         do {
             var configuration = Configuration()
+            // The store may be open, and at work by itself.
+            configuration.busyMode = .timeout(60)
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA foreign_keys = ON") }
             try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: sql) }
             return false

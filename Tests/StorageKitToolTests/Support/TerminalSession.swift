@@ -77,7 +77,7 @@ final class TerminalSession {
     @discardableResult
     func wait(for text: String) async throws -> String {
         var shown = ""
-        try await wait(within: .seconds(60)) { screen in
+        try await wait { screen in
             shown = screen
             return screen.contains(text)
         }
@@ -85,9 +85,9 @@ final class TerminalSession {
     }
 
     /// Waits for what the screen is to show.
-    func wait(within limit: Duration = .seconds(20), for isShown: (String) -> Bool) async throws {
+    func wait(for isShown: (String) -> Bool) async throws {
         do {
-            try await eventually(within: limit) {
+            try await eventually {
                 if isShown(try screen()) { return true }
                 // A look is a process of its own.
                 try await Task.sleep(for: .milliseconds(20))
