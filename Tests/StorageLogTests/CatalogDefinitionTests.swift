@@ -217,7 +217,10 @@ import Testing
         let folder = try TemporaryFolder()
         let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
         try await engine.close()
-        try await DatabaseQueue(path: folder.path()).write { try $0.execute(sql: "UPDATE storage_meta SET format = 3") }
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { try $0.execute(sql: "UPDATE storage_meta SET format = 3") }
+        // Here, and not when its last user lets go of it, which may be beside the next opening.
+        try foreign.close()
         for isReadOnly in [false, true] {
             var configuration = TestStore.configuration()
             configuration.isReadOnly = isReadOnly

@@ -23,7 +23,7 @@ import Testing
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'one'), (2, 'two'), (3, 'three')")
         try await engine.commit("DELETE FROM t WHERE id = 3")
         try await engine.close()
-        let queue = try DatabaseQueue(path: folder.path())
+        let queue = try DatabaseQueue.foreign(path: folder.path())
         try await queue.write { db in
             db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
             try db.execute(sql: sql)
@@ -91,7 +91,7 @@ import Testing
         let (foreign, row) = change
         let engine = try await opened(after: "SELECT 1")
         if seals { try await engine.seal() }
-        let queue = try DatabaseQueue(path: folder.path())
+        let queue = try DatabaseQueue.foreign(path: folder.path())
         try await queue.write { try $0.execute(sql: foreign) }
         try queue.close()
         let head = engine.committed
@@ -179,7 +179,7 @@ import Testing
 
     /// Runs SQL as another program does while the store is open.
     private func other(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.path())
+        let queue = try DatabaseQueue.foreign(path: folder.path())
         try queue.writeWithoutTransaction { db in
             db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
             try db.execute(sql: sql)

@@ -48,7 +48,7 @@ import Testing
             path: folder.path(), configuration: TestStore.configuration(segmentLength: 1_024))
         try await engine.adopt(
             "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
-        let foreign = try DatabaseQueue(path: folder.path())
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
         var random = SplitMix64(seed: seed)
         for round in 0..<150 {
             let id = random.below(6)

@@ -59,7 +59,7 @@ import Testing
             path: folder.path(), configuration: TestStore.configuration(segmentLength: 1_024))
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'first'), (2, 'first')")
-        let foreign = try DatabaseQueue(path: folder.path())
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
         try await foreign.write { try $0.execute(sql: "DELETE FROM t") }
         try foreign.close()
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'second'), (2, 'second')")

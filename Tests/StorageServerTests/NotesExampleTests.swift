@@ -11,14 +11,20 @@
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/Notes/start").path
 
-        /// A port that nobody has at the moment.
+        /// A port that nobody has at the moment, and that the system gives to nobody who doesn't ask for it.
         private static func freePort() throws -> Int {
             let outcome = Process()
             outcome.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            outcome.arguments = [
-                "python3", "-c",
-                "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
-            ]
+            let program = """
+                import random, socket
+                for port in random.sample(range(20000, 32000), 100):
+                    try:
+                        socket.socket().bind(("127.0.0.1", port))
+                        print(port)
+                        break
+                    except OSError: pass
+                """
+            outcome.arguments = ["python3", "-c", program]
             let output = Pipe()
             outcome.standardOutput = output
             try outcome.start()
@@ -49,7 +55,7 @@
             put.headers.add(name: "Content-Type", value: "application/json")
             put.headers.add(name: "Origin", value: "http://localhost:\(port)")
             put.body = .bytes(Data(#"{"title": "Milk", "done": false}"#.utf8))
-            let written = try await HTTPClient.shared.execute(put, timeout: .seconds(20))
+            let written = try await HTTPClient.shared.execute(put, timeout: .seconds(60))
             #expect(written.status == .ok || written.status == .created, "\(written.status)")
             #expect(written.headers.first(name: "Access-Control-Allow-Origin") == "http://localhost:\(port)")
             // The page's own server may need a moment more.

@@ -187,7 +187,7 @@
             func status(_ url: String, _ host: String) async throws -> UInt {
                 var request = HTTPClientRequest(url: url + "/health")
                 request.headers.add(name: "Host", value: host)
-                return try await HTTPClient.shared.execute(request, timeout: .seconds(30)).status.code
+                return try await HTTPClient.shared.execute(request, timeout: .seconds(60)).status.code
             }
             let (process, url) = try await serve(store, "--create")
             let port = try #require(url.split(separator: ":").last)

@@ -46,7 +46,7 @@
                 request.headers.add(name: "Content-Type", value: "application/json")
                 request.body = .bytes(try JSONEncoder().encode(body))
             }
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
             let bytes = try await response.body.collect(upTo: 1 << 20)
             return (response.status.code, Data(bytes.readableBytesView), response.headers.first(name: "X-Request-Id"))
         }
@@ -60,7 +60,7 @@
             let door = Ticket(id: "1", title: "Door squeaks", assignee: nil, isDone: false)
             // The stream begins with what there is, and reports each change.
             let stream = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: url + "/tickets/live"), timeout: .seconds(20))
+                HTTPClientRequest(url: url + "/tickets/live"), timeout: .seconds(60))
             #expect(stream.headers.first(name: "Content-Type") == "text/event-stream")
             var events = stream.body.makeAsyncIterator()
             var pending = ""

@@ -61,17 +61,26 @@ struct Order {
             storage, logger: lines.logger, metrics: TestMetrics(), tracer: InMemoryTracer(),
             configuration: SignalConfiguration(slowCommit: .milliseconds(40)))
         let running = Task { try await reporter.run() }
-        try await storage.save(Order(id: "fast", total: 1))
-        _ = try await storage.write(correlation: "slow-1") { tx in
-            Thread.sleep(forTimeInterval: 0.06)
-            try tx.save(Order(id: "slow", total: 2))
+        for number in 0..<20 { try await storage.save(Order(id: "fast \(number)", total: 1)) }
+        // Until a write doesn't wait longer for its turn than it takes.
+        func isSought(_ line: LogLines.Line) -> Bool {
+            line.metadata["reason"] == "body" && line.metadata["correlation"] == "slow-1"
         }
-        try await eventually { !lines.all.isEmpty }
-        #expect(lines.all.count == 1)
-        #expect(lines.all[0].message == "slow commit")
-        #expect(lines.all[0].metadata["reason"] == "body")
-        #expect(lines.all[0].metadata["correlation"] == "slow-1")
-        #expect(lines.all[0].metadata["events"] == "1")
+        var total = 1
+        try await eventually {
+            total += 1
+            let new = total
+            _ = try await storage.write(correlation: "slow-1") { tx in
+                Thread.sleep(forTimeInterval: 0.06)
+                try tx.save(Order(id: "slow", total: new))
+            }
+            return lines.all.contains(where: isSought)
+        }
+        let line = try #require(lines.all.first(where: isSought))
+        #expect(line.message == "slow commit")
+        #expect(line.metadata["events"] == "1")
+        // A few others may have been as slow, on a busy machine, but not all.
+        #expect(lines.all.count { $0.metadata["correlation"] == nil } < 20)
         running.cancel()
         _ = await running.result
         try await storage.close()

@@ -16,24 +16,25 @@ import Testing
             init() throws { folder = try TemporaryFolder() }
 
             /// - Returns: What the compiler says; empty where it has nothing to say.
-            func make(_ name: String, of sources: [URL], _ settings: [String] = []) throws -> String {
+            func make(_ name: String, of sources: [URL], _ settings: [String] = []) async throws -> String {
                 let module = folder.path("\(name).swiftmodule")
-                return try compile(
+                return try await compile(
                     ["-emit-module", "-emit-module-path", module, "-module-name", name] + settings + sources.map(\.path)
                 )
             }
 
-            func compile(_ arguments: [String]) throws -> String {
-                try SwiftCompiler.run(["-I", folder.url.path] + arguments)
+            func compile(_ arguments: [String]) async throws -> String {
+                try await SwiftCompiler.run(["-I", folder.url.path] + arguments)
             }
         }
 
         private static let standIn = tests.appendingPathComponent("StandIn")
 
         /// Makes SwiftUI's declarations a module, and with them one of ours.
-        private func make(_ name: String, _ settings: [String] = []) throws -> Modules {
+        private func make(_ name: String, _ settings: [String] = []) async throws -> Modules {
             let modules = try Modules()
-            let declarations = try modules.make("SwiftUI", of: [Self.standIn.appendingPathComponent("SwiftUI.swift")])
+            let declarations = try await modules.make(
+                "SwiftUI", of: [Self.standIn.appendingPathComponent("SwiftUI.swift")])
             try #require(declarations.isEmpty, "\(declarations)")
             let sources = Self.root.appendingPathComponent("Sources/\(name)")
             let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter {
@@ -41,7 +42,7 @@ import Testing
             }
             #expect(!files.isEmpty)
             let features = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"]
-            let messages = try modules.make(
+            let messages = try await modules.make(
                 name, of: files.map { sources.appendingPathComponent($0) },
                 settings + features.flatMap { ["-enable-upcoming-feature", $0] })
             try #require(messages.isEmpty, "\(messages)")
@@ -49,33 +50,34 @@ import Testing
         }
 
         @Test("Fetches fit their types")
-        func fetchTypes() throws {
+        func fetchTypes() async throws {
             // As the package manager names the package: after its folder.
             let package = Self.root.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
-            let modules = try make(
+            let modules = try await make(
                 "StorageSQLiteClient", ["-D", "SQLITE_ENGINE_GRDB", "-package-name", String(package)])
             let example = Self.standIn.appendingPathComponent("FetchExample.swift")
-            let messages = try modules.compile(["-typecheck", example.path])
+            let messages = try await modules.compile(["-typecheck", example.path])
             #expect(messages.isEmpty, "\(messages)")
         }
 
         @Test("Property wrappers fit their types")
-        func wrapperTypes() throws {
-            let modules = try make("StorageUI")
+        func wrapperTypes() async throws {
+            let modules = try await make("StorageUI")
             let names = ["Example", "QueryExample", "AppExample", "DocumentationExample", "CommentExamples"]
             for name in names.map({ "\($0).swift" }) {
-                let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
+                let example = try await modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
                 #expect(example.isEmpty, "\(name): \(example)")
             }
             let app = Self.root.appendingPathComponent("Examples/App/ChecklistApp.swift")
-            let messages = try modules.compile(["-typecheck", app.path])
+            let messages = try await modules.compile(["-typecheck", app.path])
             #expect(messages.isEmpty, "the example app: \(messages)")
 
             // A wrong use is found, so a right one has been looked at.
             let wrong = modules.folder.url.appendingPathComponent("Wrong.swift")
             let text = "import StorageUI\nimport SwiftUI\nlet wrong = { Text(\"\").withSubscriptionLoading(1) }\n"
             try Data(text.utf8).write(to: wrong)
-            #expect(try modules.compile(["-typecheck", wrong.path]).contains("error: "))
+            let refused = try await modules.compile(["-typecheck", wrong.path])
+            #expect(refused.contains("error: "))
         }
     }
 #endif

@@ -54,7 +54,7 @@
 
         /// A remote at this server.
         func remote(
-            _ path: String = "", headers: [String: String] = [:], timeout: Duration = .seconds(30),
+            _ path: String = "", headers: [String: String] = [:], timeout: Duration = .seconds(120),
             maximumBytes: Int = 16 << 20, makeDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
         ) -> HTTPRemote {
             HTTPRemote(

@@ -20,6 +20,15 @@ enum TestStore {
     }
 }
 
+extension DatabaseQueue {
+    /// The connection of another program to a store that may be open: it waits while the store seals or checkpoints.
+    static func foreign(path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(60)
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+}
+
 /// A clock that is set by hand.
 final class ManualClock: StorageClock {
     private let time = Mutex<Int64>(0)

@@ -22,16 +22,17 @@ extension ClientConformance {
         try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
         // How far both are: the reader has counted, the writer has committed.
         let (counted, committed) = (Counter(), Counter())
+        let patience = Self.patienceForCommit
         async let reading = client.read { db in
             let before = try db.fetchOne("SELECT count(*) FROM items", as: Int.self)
             counted.add()
             // Where both have one connection, the writer waits for the reader.
-            let deadline = ContinuousClock.now + .seconds(2)
+            let deadline = ContinuousClock.now + patience
             while committed.value == 0, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
             return (before, try db.fetchOne("SELECT count(*) FROM items", as: Int.self))
         }
         // An engine that fails never counts; then the error is thrown behind the write.
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while counted.value == 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
         try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
         committed.add()

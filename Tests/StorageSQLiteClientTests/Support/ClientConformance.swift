@@ -39,7 +39,9 @@ enum ClientConformance: String, CaseIterable, Sendable {
     case bodiesBesideEachOtherAreUndoneAlone
 
     /// How long a check waits for a call that must come.
-    @TaskLocal static var patience = Duration.seconds(15)
+    @TaskLocal static var patience = Duration.seconds(60)
+    /// How long a reading body waits for a commit, which can't come where both have one connection.
+    @TaskLocal static var patienceForCommit = Duration.seconds(2)
 
     struct Failure: Error, CustomStringConvertible {
         let description: String

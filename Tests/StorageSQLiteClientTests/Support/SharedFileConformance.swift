@@ -146,6 +146,8 @@ extension SharedFileConformance {
         }
         var settings = Configuration()
         settings.allowsUnsafeTransactions = true
+        // One of the connections may be at work still.
+        settings.busyMode = .timeout(60)
         let holder = try DatabaseQueue(path: file.path, configuration: settings)
         try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         try await expectError(.busy) { try await client.write(insert) }

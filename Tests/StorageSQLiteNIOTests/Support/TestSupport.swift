@@ -40,7 +40,7 @@
         var database: OpaquePointer?
         defer { sqlite3_close_v2(database) }
         try #require(sqlite3_open(path, &database) == SQLITE_OK)
-        sqlite3_busy_timeout(database, 5_000)
+        sqlite3_busy_timeout(database, 60_000)
         let code = sqlite3_exec(database, sql, nil, nil, nil)
         try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
     }

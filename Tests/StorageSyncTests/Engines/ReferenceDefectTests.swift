@@ -81,7 +81,7 @@ import Testing
                     let ceiling = [2: 4, 3: 8, 4: 16, 5: 32][last.failures] ?? (last.failures == 1 ? 2 : 60)
                     parts.append(Double(last.delayMicroseconds) / Double(ceiling * 1_000_000))
                     // So that what is left of it can be seen by the next process, and isn't the first step.
-                    if last.failures >= 8, last.delayMicroseconds > 20_000_000 { break }
+                    if last.failures >= 8, last.delayMicroseconds > 40_000_000 { break }
                     try await engine.retryNow()
                 }
                 #expect(parts.allSatisfy { (0...1).contains($0) }, "\(parts)")

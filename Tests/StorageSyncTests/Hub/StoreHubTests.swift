@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PredicateTestSupport
 import StorageCore
 import StorageKit
@@ -131,6 +132,13 @@ struct StoreHubTests {
         try await body(store, hub, &client)
     }
 
+    /// Another program's connection to the store, which waits while that is written to.
+    private static func otherProgram(_ store: TemporaryStore) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(60)
+        return try DatabaseQueue(path: store.url.path, configuration: configuration)
+    }
+
     /// What the hub can follow is recorded. What it can't is kept back: a single request may succeed later, and a device would send its
     /// whole batch again.
     @Test(
@@ -143,7 +151,7 @@ struct StoreHubTests {
     func foreignSchemaChange(statement: String, isFollowed: Bool) async throws {
         try await run("") { store, hub, client in
             _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: statement) }
             let save = WriteOperation.save(["n": .text("3")])
             if !isFollowed {
@@ -174,7 +182,7 @@ struct StoreHubTests {
     @Test("A write to a row that was written past the log is rejected, and the others aren't")
     func rowPastTheLog() async throws {
         try await run("") { store, hub, client in
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: "INSERT INTO notes(id, n) VALUES ('1', 1)") }
             let single = await #expect(throws: HubError.self) {
                 _ = try await hub.write(.save(["n": .text("2")]), to: "1", of: "notes", as: .full)
@@ -198,7 +206,7 @@ struct StoreHubTests {
                 _ = try await hub.write(
                     .save(["n": .text("\(number)")]), to: "\(number)", of: "notes", as: .full)
             }
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { db in
                 try db.execute(sql: "INSERT INTO notes(id, n, _position) SELECT 'a' || id, n, _position FROM notes")
                 try db.execute(sql: "INSERT INTO notes(id, n, _position) SELECT '0' || id, n, _position FROM notes")
@@ -223,7 +231,7 @@ struct StoreHubTests {
     func singleWriteBehindRenamedColumn() async throws {
         try await run("") { store, hub, _ in
             _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: "ALTER TABLE notes RENAME COLUMN t TO u") }
             let save = WriteOperation.save(["n": .text("2"), "u": .text("\"a\"")])
             let outcome = try await hub.write(save, to: "1", of: "notes", as: .full)
@@ -248,7 +256,7 @@ struct StoreHubTests {
         try await run("") { store, hub, client in
             let save = WriteOperation.save(["n": .text("1")])
             for entity in ["notes", "others"] { _ = try await hub.write(save, to: "1", of: entity, as: .full) }
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: statements) }
             for entity in ["others", "fresh", "notes"] {
                 // The answer has no text that could name a table that the client doesn't see.
@@ -270,7 +278,7 @@ struct StoreHubTests {
     func generatedColumnOfAnotherTable(isSingle: Bool) async throws {
         try await run("") { store, hub, client in
             let save = WriteOperation.save(["n": .text("1")])
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: "ALTER TABLE notes ADD COLUMN g INTEGER AS (n + 1)") }
             if isSingle {
                 _ = try await hub.write(save, to: "1", of: "others", as: .full)
@@ -287,7 +295,7 @@ struct StoreHubTests {
     @Test("Others in the transaction of a table whose schema was changed are accepted")
     func othersBesideForeignSchemaChange() async throws {
         try await run("") { store, hub, client in
-            let foreign = try DatabaseQueue(path: store.url.path)
+            let foreign = try Self.otherProgram(store)
             try await foreign.write { try $0.execute(sql: "ALTER TABLE notes RENAME COLUMN t TO u") }
             let document = DocumentID(entity: "others", id: "1")
             let other = HubWrite(origin: 1, document: document, operation: .save(["n": .text("1")]), base: 0)
