@@ -25,41 +25,38 @@ import Testing
         }
         """
 
-    /// - Returns: The lines of the compiler's errors, without the file's name.
-    private func errors(_ line: String) async throws -> [String] {
-        let folder = try TemporaryFolder()
-        let file = folder.url.appendingPathComponent("Example.swift")
-        let body = "func wrong(_ storage: Storage) async throws { \(line) }"
-        try Data("\(Self.source)\n\(body)\n".utf8).write(to: file)
-        let said = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
-            // On a thread of its own: those of tasks are few, and other tests wait for them.
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try SwiftCompiler.run(["-typecheck", file.path]) })
-            }
-        }
-        return said.split(separator: "\n")
-            .filter { $0.hasPrefix(file.path) && $0.contains(" error: ") }
-            .map { String($0[($0.range(of: "error: ")?.upperBound ?? $0.startIndex)...]) }
-    }
-
-    @Test("Right queries compile")
-    func rightQueries() async throws { #expect(try await errors("") == []) }
+    private static let misspelt = [
+        (#"_ = storage.query(User.self).orderBy(\.nmae)"#, "orderBy(_:_:collation:)"),
+        (#"_ = storage.query(User.self).orderBy(\.home.cty, .descending).limit(1)"#, "orderBy(_:_:collation:)"),
+        (#"_ = storage.query(User.self).orderBy(\.home)"#, "orderBy(_:_:collation:)"),
+        (#"_ = try await storage.all(User.self, orderBy: \.nmae)"#, "all(_:orderBy:ascending:)"),
+        (
+            #"_ = try await storage.page(User.self, orderBy: \.nmae, limit: 1)"#,
+            "page(_:orderBy:ascending:limit:offset:)"
+        ),
+    ]
 
     private static let missing = "the entity has no stored property of this name, or it fills several columns"
 
-    @Test(
-        "A misspelt property is named as such",
-        arguments: [
-            (#"_ = storage.query(User.self).orderBy(\.nmae)"#, "orderBy(_:_:collation:)"),
-            (#"_ = storage.query(User.self).orderBy(\.home.cty, .descending).limit(1)"#, "orderBy(_:_:collation:)"),
-            (#"_ = storage.query(User.self).orderBy(\.home)"#, "orderBy(_:_:collation:)"),
-            (#"_ = try await storage.all(User.self, orderBy: \.nmae)"#, "all(_:orderBy:ascending:)"),
-            (
-                #"_ = try await storage.page(User.self, orderBy: \.nmae, limit: 1)"#,
-                "page(_:orderBy:ascending:limit:offset:)"
-            ),
-        ])
-    func misspeltProperty(line: String, call: String) async throws {
-        #expect(try await errors(line) == ["'\(call)' is unavailable: \(Self.missing)"])
+    /// - Returns: The compiler's errors of a file that has the lines, each in a function of its own, after what is right.
+    private func errors(_ lines: [String]) async throws -> [Substring] {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("Example.swift")
+        let functions = lines.enumerated().map { "func wrong\($0)(_ storage: Storage) async throws { \($1) }" }
+        try Data(([Self.source] + functions).joined(separator: "\n").utf8).write(to: file)
+        return try await SwiftCompiler.run(["-typecheck", file.path]).split(separator: "\n")
+            .filter { $0.hasPrefix(file.path) && $0.contains(" error: ") }
+            .map { $0.dropFirst(file.path.count) }
+    }
+
+    @Test("A misspelt property is named as such, and right queries compile")
+    func misspeltProperty() async throws {
+        let first = Self.source.split(separator: "\n", omittingEmptySubsequences: false).count + 1
+        let errors = try await errors(Self.misspelt.map(\.0))
+        try #require(errors.count == Self.misspelt.count)
+        for (error, (number, misspelt)) in zip(errors, Self.misspelt.enumerated()) {
+            #expect(error.hasPrefix(":\(first + number):"))
+            #expect(error.hasSuffix(" error: '\(misspelt.1)' is unavailable: \(Self.missing)"))
+        }
     }
 }

@@ -38,17 +38,16 @@ package enum SwiftCompiler {
 
     /// Runs the compiler in Swift 6 mode, with warnings as errors. Modules are looked for in the arguments' folders first.
     ///
+    /// A thread of its own waits for it: that takes seconds, and other tests need the few threads of tasks.
+    ///
     /// - Returns: What it says; empty where it has nothing to say.
-    package static func run(_ arguments: [String]) throws -> String { try runNow(arguments) }
-
-    /// The same, with a thread of its own that waits for the compiler: it takes seconds, and other tests need the tasks' threads.
     package static func run(_ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try runNow(arguments) }) }
+            Thread.detachNewThread { continuation.resume(with: Result { try output(of: arguments) }) }
         }
     }
 
-    private static func runNow(_ arguments: [String]) throws -> String {
+    private static func output(of arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
