@@ -33,9 +33,11 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     /// A document as it was before one of its events; nil if there was none. States that can't be written as JSON are
     /// skipped: no remote has them.
-    func document(_ id: String, before position: Int64) throws -> DocumentFields? {
+    ///
+    /// - Parameter since: See ``writableOperations(of:since:)``.
+    func document(_ id: String, before position: Int64, since: Int64) throws -> DocumentFields? {
         let previous = try log.previous(ofEventAt: position)
-        return try lastFields(id, try row(id, after: previous), after: previous)
+        return try lastFields(id, try row(id, after: previous), after: previous, since: since)
     }
 
     /// What writes of a document did to it, in order.
@@ -51,7 +53,8 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     /// What writes of a document did to it, in order, and why the result of the last one can't be written as JSON; nil if it can.
     ///
-    /// A write with such a result is left out: the operation of the next one includes its changes.
+    /// A write with such a result is left out: the operation of the next one includes its changes. If the document of one that is left out
+    /// was to be sent whole, the remote may have none, or another one, so the next one is whole.
     ///
     /// - Parameter since: Writes up to this position were made before there was an engine: only this store knows their documents, so they are sent
     ///   whole.
@@ -60,18 +63,20 @@ final class DocumentReader<T: DataSyncModelProtocol> {
     ) throws -> (operations: [(write: PendingWrite, operation: DocumentOperation)], problem: StorageError?) {
         var operations: [(write: PendingWrite, operation: DocumentOperation)] = []
         var problem: StorageError?
+        var lacksWhole = false
         for write in writes {
+            let isWhole = write.kind == .save || write.position <= since || lacksWhole && write.kind == .patch
             do {
-                operations.append((write, try operation(of: write, since: since)))
-                problem = nil
+                operations.append((write, try operation(of: write, isWhole: isWhole, since: since)))
+                (problem, lacksWhole) = (nil, false)
             } catch let error as StorageError where error.code == .invalidValue {
-                problem = error
+                (problem, lacksWhole) = (error, lacksWhole || isWhole)
             }
         }
         return (operations, problem)
     }
 
-    private func operation(of write: PendingWrite, since: Int64) throws -> DocumentOperation {
+    private func operation(of write: PendingWrite, isWhole: Bool, since: Int64) throws -> DocumentOperation {
         let id = write.document.id
         let previous = try log.previous(ofEventAt: write.position)
         let old = try row(id, after: previous)
@@ -79,8 +84,10 @@ final class DocumentReader<T: DataSyncModelProtocol> {
         rows.set(new, after: write.position, of: id)
         // First, because it is cheap to find that it can't be written.
         let fields = try fields(id, new)
-        let isWhole = write.kind == .save || write.position <= since
-        return DocumentOperation(from: isWhole ? nil : try lastFields(id, old, after: previous), to: fields)
+        // Whatever of the row could be sent, the remote may have the document.
+        if fields == nil, !isWhole { return .delete }
+        let before = isWhole ? nil : try lastFields(id, old, after: previous, since: since)
+        return DocumentOperation(from: before, to: fields)
     }
 
     /// - Parameter position: The position of one of the row's events; 0 for before all of them.
@@ -97,35 +104,41 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     /// The document of a row as it was after an event, or, if that can't be written as JSON, as it was last before.
     ///
+    /// Of the states up to `since`, a remote has the last one at most: earlier ones are never sent, and aren't read here.
+    ///
     /// Assembling a row reads all of its earlier events. So earlier rows are read in growing blocks, of which only the
-    /// first row is assembled.
-    private func lastFields(_ id: String, _ row: RowImage?, after position: Int64) throws -> DocumentFields? {
+    /// first row is assembled. Of the others only their positions are kept, and one document, so the size of rows doesn't matter.
+    private func lastFields(
+        _ id: String, _ row: RowImage?, after position: Int64, since: Int64
+    ) throws -> DocumentFields? {
+        if let fields = writableFields(id, row) { return try fields.get() }
         var position = position
-        var block: [RowImage?] = [row]
         var count = 1
-        while true {
-            for row in block.reversed() {
-                do {
-                    return try fields(id, row)
-                } catch let error as StorageError where error.code == .invalidValue {
-                    // Before all events there is no row, so this ends.
-                    continue
-                }
-            }
+        while position > since {
             var later: [Int64] = []
             position = try log.previous(ofEventAt: position)
-            while later.count + 1 < count, position > 0 {
+            while later.count + 1 < count, position > since {
                 later.append(position)
                 position = try log.previous(ofEventAt: position)
             }
             var row = try self.row(id, after: position)
-            block = [row]
+            var last = writableFields(id, row)
             for position in later.reversed() {
                 row = try log.image(ofEventAt: position, on: row)
-                block.append(row)
+                last = writableFields(id, row) ?? last
             }
-            count = min(count * 2, 256)
+            if let last { return try last.get() }
+            count = min(count * 2, 16_384)
         }
+        // Before all events there is no row, which would have been returned.
+        return nil
+    }
+
+    /// A row's document, or why it can't be read; nil if it can't be written as JSON.
+    private func writableFields(_ id: String, _ row: RowImage?) -> Result<DocumentFields?, any Error>? {
+        let result: Result<DocumentFields?, any Error> = Result { try fields(id, row) }
+        if case .failure(let error as StorageError) = result, error.code == .invalidValue { return nil }
+        return result
     }
 }
 

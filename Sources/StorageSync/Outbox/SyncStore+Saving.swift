@@ -392,7 +392,7 @@ extension SyncStore {
         guard let first = try first ?? outbox.firstPending(of: id, in: db) else {
             return try table.get(id, db).map { try DocumentFields(encoding: $0) }
         }
-        return first.position <= since ? nil : try documents.document(id, before: first.position)
+        return first.position <= since ? nil : try documents.document(id, before: first.position, since: since)
     }
 }
 

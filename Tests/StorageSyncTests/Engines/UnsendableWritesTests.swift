@@ -113,6 +113,35 @@ extension Reading {
         #expect(shop.remoteProducts == [Product("b")])
     }
 
+    /// It could be sent at first, but the remote has never had that document.
+    @Test("A row that existed before the engine is sent whole once it is corrected")
+    func correctingExistingRow() async throws {
+        let shop = try SyncedShop()
+        try await shop.storage.save(Product("a", name: "Lamp"))
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 9e999 WHERE id = 'a'") }
+        let engine = shop.engine()
+        await engine.startListening()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await discardParked(engine)
+        #expect(shop.mock.writes == [.save(Product("a", name: "Lamp", price: 2))])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("The deletion of a row that existed before the engine is sent, although nothing of the row could be")
+    func deletingExistingRow() async throws {
+        let shop = try SyncedShop([Product("a")])
+        try await shop.storage.save(Product("a", name: "Lamp"))
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 9e999 WHERE id = 'a'") }
+        let engine = shop.engine()
+        await engine.startListening()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        try await shop.storage.write { tx in try tx.execute("DELETE FROM products WHERE id = 'a'") }
+        try await discardParked(engine)
+        #expect(shop.remoteProducts == [])
+        #expect(try await shop.stored() == [])
+    }
+
     @Test("Discarded, its document is that of the remote again")
     func discarding() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
@@ -220,6 +249,52 @@ extension Reading {
         try await engine.retryNow()
         try await engine.settled()
         #expect(shop.remoteProducts == [Product("a", price: 2), Product("z")])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    /// Both are sent as one, and the row could be sent at first.
+    @Test("A row that existed before the engine and is corrected before it is sent is sent whole")
+    func existingRowCorrectedBeforeSending() async throws {
+        let shop = try SyncedShop()
+        // So large that nothing is sent with it.
+        let large = Product("z", name: String(repeating: "z", count: 300_000))
+        try await shop.storage.save([large, Product("a", name: "Lamp")])
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 9e999 WHERE id = 'a'") }
+        let engine = shop.engine()
+        try await engine.retryNow()
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await eventually { engine.pendingCount == 3 }
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+        try await engine.settled()
+        #expect(shop.mock.writes == [.save(large), .save(Product("a", name: "Lamp", price: 2))])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    /// Both are sent as one, and retrying makes the first of them a save.
+    @Test("A correction whose document is gone creates it again once it is retried")
+    func retryingCorrectionOfGoneDocument() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z"))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        for price in ["9e999", "2"] {
+            try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = \(price) WHERE id = 'a'") }
+        }
+        try await eventually { engine.pendingCount == 3 }
+        shop.mock.remove(id: "a")
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        // The deletion is received.
+        try await eventually { try await shop.stored() == [Product("z")] }
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("a", name: "Lamp", price: 2), Product("z")])
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
