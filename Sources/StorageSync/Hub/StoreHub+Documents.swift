@@ -166,7 +166,7 @@ extension StoreHub {
 extension HubError {
     fileprivate static func tooManyFound(bytes: Int) -> HubError {
         .invalid(
-            "The query's result exceeds \(bytes >> 20) MB. Set a limit, or a lower one, and continue with a cursor after the last document."
+            "The query's result exceeds \(bytes >> 20) MiB. Set a limit, or a lower one, and continue with a cursor after the last document."
         )
     }
 

@@ -64,7 +64,7 @@ import Testing
         }
         await #expect { try await find(QueryBuilder()) } throws: {
             guard case HubError.invalid(let reason) = $0 else { return false }
-            return reason.contains("limit")
+            return reason.contains(" MiB. Set a limit")
         }
         #expect(try await find(QueryBuilder().where("n", isLessThan: 5)).count == 5)
         #expect(try await find(QueryBuilder().order(by: "n").limit(to: 3)) == ["0", "1", "2"])
