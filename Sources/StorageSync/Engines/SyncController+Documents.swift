@@ -8,7 +8,7 @@ extension SyncController {
     func cached(_ id: String) async throws -> T? { try await cached(id, in: try await open()) }
 
     private func cached(_ id: String, in scope: SyncScope<T>) async throws -> T? {
-        try await scope.store.documents([id]).first?.document
+        try await scope.store.document(id)
     }
 
     func fetch(_ id: String, _ behavior: FetchBehavior) async throws -> T {

@@ -55,10 +55,8 @@ extension SyncStore {
         try await storage.engine.read { try table.contains(id, $0) || bases.unreadableReason(of: id, in: $0) != nil }
     }
 
-    /// Some documents by their ids; nil for missing ones.
-    func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
-        try await storage.engine.read { db in try ids.map { ($0, try table.get($0, db)) } }
-    }
+    /// A document by its id; nil if there is none.
+    func document(_ id: String) async throws -> T? { try await storage.engine.read { try table.get(id, $0) } }
 
     /// Some documents by their ids, and the log position as of which they were read. Leaves out rows that can't be read:
     /// one of them keeps no others from being shown.
