@@ -149,6 +149,9 @@ extension Error {
 
     /// Whether the schema of a table doesn't fit. If that fails a write even when a commit has recorded the changes of other programs,
     /// it is a table that the write changes: writes to others needn't fail with it.
+    ///
+    /// SQLite has the same code for what a function of a trigger or a constraint refuses, which is the written data's fault. A hub's write
+    /// distinguishes them: for that, ``HubEntityTable`` throws `conflict`.
     var isOfUnfitTable: Bool {
         guard let error = self as? StorageError else { return false }
         return error.code == .database || error.isOfSchemaChange

@@ -347,6 +347,27 @@ struct StoreHubTests {
         }
     }
 
+    /// SQLite has the same code for it as for a schema that another program has changed.
+    @Test("What a function of a constraint refuses is invalid")
+    func refusalByFunction() async throws {
+        try await run("ALTER TABLE notes ADD COLUMN c TEXT CHECK (json_extract(c, '$.a') IS NULL)") { _, hub, client in
+            let save = WriteOperation.save(["c": .text("\"x\"")])
+            let error = await #expect(throws: HubError.self) {
+                _ = try await hub.write(save, to: "1", of: "notes", as: .full)
+            }
+            guard case .invalid(let single) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            let results = try await client.push(HubWrite(1, save, of: "1"))
+            guard case .rejected(.invalid(let reason)) = results[0] else {
+                Issue.record("\(results)")
+                return
+            }
+            for text in [single, reason] { #expect(text.contains("malformed JSON"), "\(text)") }
+        }
+    }
+
     @Test("A collection's name and an id aren't empty", arguments: [("", "1"), ("notes", ""), ("others", "")])
     func emptyNames(entity: String, id: String) async throws {
         try await run("") { store, hub, client in
