@@ -83,11 +83,12 @@ package struct ForeignKeyCheck {
 
     /// - Returns: The number of rows that refer to a missing row of a table that exists.
     private static func brokenRows(of table: String, _ database: Connection) throws -> Int64 {
+        // Not EXISTS, which would read the whole schema again for each row.
         let check = try PreparedStatement(
             database,
             """
-            SELECT count(*) FROM temp.pragma_foreign_key_check(?1) AS c WHERE EXISTS (
-                SELECT 1 FROM sqlite_schema AS p WHERE p.type = 'table' AND p.name = c.parent COLLATE NOCASE)
+            SELECT count(*) FROM temp.pragma_foreign_key_check(?1) AS c
+            WHERE c.parent COLLATE NOCASE IN (SELECT name FROM sqlite_schema WHERE type = 'table')
             """)
         check.bind(text: table, at: 1)
         return try check.step() ? check.integer(0) : 0
