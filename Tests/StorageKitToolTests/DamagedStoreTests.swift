@@ -34,6 +34,85 @@ struct DamagedStoreTests {
         #expect(FileManager.default.contents(atPath: path) == bytes)
     }
 
+    // MARK: Free pages
+
+    /// Gives a store free pages, and a table with an index that uses what no process but this one has.
+    ///
+    /// - Returns: The first page of the table `posts`.
+    private func makeFreePages(in path: String, index: String) throws -> UInt32 {
+        let queue = try DatabaseQueue(path: path)
+        let page = try queue.inDatabase { db in
+            db.add(function: DatabaseFunction("initials", argumentCount: 1, pure: true) { $0[0] })
+            db.add(
+                collation: DatabaseCollation("BYNAME") {
+                    $0 == $1 ? .orderedSame : $0 < $1 ? .orderedAscending : .orderedDescending
+                })
+            try db.execute(
+                sql: """
+                    CREATE TABLE foreigners(id INTEGER PRIMARY KEY, n TEXT); CREATE INDEX i ON foreigners(\(index));
+                    CREATE TABLE filler(n); INSERT INTO filler VALUES (zeroblob(200000)); DROP TABLE filler
+                    """)
+            return try UInt32.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'posts'")
+        }
+        try queue.close()
+        return try #require(page)
+    }
+
+    private func number(_ bytes: Data, at offset: Int) -> Int {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private func set(_ number: UInt32, in bytes: inout Data, at offset: Int) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
+    }
+
+    /// SQLite would give the page to the next rows, and destroy the table that begins there.
+    @Test(
+        "A page of a table that is listed as free is damage, also if a function isn't registered",
+        arguments: ["initials(n)", "id) WHERE (initials(n) <> ''"])
+    func freePageInUse(index: String) async throws {
+        let store = try await SampleStore()
+        let page = try makeFreePages(in: store.path, index: index)
+        let (before, sound) = try status(["verify"], store.path)
+        #expect(before == 0, "\(sound)")
+        #expect(!sound.contains("its pages"), "\(sound)")
+        #expect(sound.contains("foreigners: its indexes and constraints weren't verified"), "\(sound)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: store.path))
+        // The size of a page, and the first page of the list, are numbers of the file's header (https://sqlite.org/fileformat.html).
+        let list = (number(bytes, at: 32) - 1) * (number(bytes, at: 16) >> 16)
+        try #require(list > 0 && number(bytes, at: list + 4) > 0)
+        set(page, in: &bytes, at: list + 8)
+        try bytes.write(to: URL(fileURLWithPath: store.path))
+        let (verified, text) = try status(["verify"], store.path)
+        #expect(verified == 5, "\(text)")
+        #expect(text.contains("2nd reference to page"), "\(text)")
+        let (checked, words) = try status(["doctor"], store.path)
+        #expect(checked != 0, "\(words)")
+        let copy = store.folder.path("copy")
+        let (copied, answer) = try status(["backup", copy], store.path)
+        #expect(copied == 5, "\(answer)")
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
+    /// Without the collation SQLite refuses every check of the whole file.
+    @Test("Pages that can't be checked together are a warning, and the list of free pages is still checked")
+    func uncheckedPages() async throws {
+        let store = try await SampleStore()
+        _ = try makeFreePages(in: store.path, index: "n COLLATE BYNAME")
+        let warning = "file: its pages weren't verified as a whole: the collation BYNAME isn't registered"
+        let (before, sound) = try status(["verify"], store.path)
+        #expect(before == 0, "\(sound)")
+        #expect(sound.contains("? \(warning)"), "\(sound)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: store.path))
+        set(UInt32(number(bytes, at: 36) + 1), in: &bytes, at: 36)
+        try bytes.write(to: URL(fileURLWithPath: store.path))
+        let (verified, text) = try status(["verify"], store.path)
+        #expect(verified == 5, "\(text)")
+        #expect(text.contains(": size is"), "\(text)")
+    }
+
+    // MARK: Write-ahead log
+
     /// One bit in the first frame of a write-ahead log that holds thirty commits, as it is after a kill. SQLite would end the log
     /// there, and the next writer would overwrite what is behind.
     @Test("A flipped bit in the write-ahead log loses nothing", arguments: [32 + 24 + 100, 3])

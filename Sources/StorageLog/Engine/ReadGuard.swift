@@ -146,12 +146,18 @@ struct ReadGuard {
 extension Connection {
     /// Runs `body`, which makes or drops temporary objects of the engine's own, on a connection that may be reading.
     package func allowingTemporaryObjects<Result>(_ body: () throws -> Result) throws -> Result {
-        let select = try PreparedStatement(self, "PRAGMA query_only")
-        let isRefused = try select.step() && select.integer(0) != 0
+        try with(setting: "query_only", false, body)
+    }
+
+    /// Runs `body` while one of SQLite's settings is on or off, and restores the setting.
+    package func with<Result>(setting name: String, _ isOn: Bool, _ body: () throws -> Result) throws -> Result {
+        let select = try PreparedStatement(self, "PRAGMA \(name)")
+        let wasOn = try select.step() && select.integer(0) != 0
         select.reset()
-        if isRefused { try execute("PRAGMA query_only = 0") }
+        guard wasOn != isOn else { return try body() }
+        try execute("PRAGMA \(name) = \(isOn ? 1 : 0)")
         // Fails only if the connection is lost, and then nothing follows.
-        defer { if isRefused { try? execute("PRAGMA query_only = 1") } }
+        defer { try? execute("PRAGMA \(name) = \(wasOn ? 1 : 0)") }
         return try body()
     }
 }

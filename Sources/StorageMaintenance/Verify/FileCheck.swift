@@ -6,6 +6,9 @@ package import StorageLog
 ///
 /// SQLite can't check an index or a constraint that uses a collation or a function of an application that isn't registered in this
 /// process, and then checks nothing at all. So the tables are checked one by one, and what couldn't be checked isn't damage.
+///
+/// The check of a table doesn't know the pages of others. A page that two of them have, or that the list of free pages has too, is
+/// found only by a check of the whole file, which therefore comes first, without what most often needs a missing definition.
 package struct FileCheck {
     /// A table of which not everything could be checked.
     package struct Unchecked: Sendable {
@@ -17,6 +20,8 @@ package struct FileCheck {
     /// SQLite's descriptions of damage.
     package private(set) var problems: [String] = []
     package private(set) var unchecked: [Unchecked] = []
+    /// What the process lacks to check whether each page is used once; nil if that was checked.
+    package private(set) var missingForPages: String?
 
     /// - Parameters:
     ///   - isQuick: Whether to leave out the content of indexes.
@@ -27,12 +32,35 @@ package struct FileCheck {
         do {
             problems = try Self.problems(database, "PRAGMA \(pragma)(\(limit))")
         } catch let error as StorageError where error.missingDefinition != nil {
-            let tables = try PreparedStatement(
-                database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-            var names: [String] = []
-            while try tables.step() { names.append(tables.string(0)) }
-            for name in names where problems.count < limit { try check(name, by: pragma, database) }
+            try checkPages(limit: limit, database)
+            guard problems.isEmpty else { return }
+            // With the table of the schema SQLite checks the list of free pages.
+            let schema = missingForPages == nil ? [] : ["sqlite_schema"]
+            for name in schema + (try Self.tables(database)) where problems.count < limit {
+                try check(name, by: pragma, database)
+            }
         }
+    }
+
+    /// Checks every page of the file, and of the rows what needs neither the indexes nor `CHECK` constraints. An index with a missing
+    /// collation keeps SQLite from this check as well, and so does a required column that a missing function generates.
+    private mutating func checkPages(limit: Int, _ database: Connection) throws {
+        do {
+            problems = try database.with(setting: "ignore_check_constraints", true) {
+                try Self.problems(database, "PRAGMA quick_check(\(limit))")
+            }
+        } catch let error as StorageError {
+            guard let missing = error.missingDefinition else { throw error }
+            missingForPages = missing
+        }
+    }
+
+    private static func tables(_ database: Connection) throws -> [String] {
+        let select = try PreparedStatement(
+            database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        var names: [String] = []
+        while try select.step() { names.append(select.string(0)) }
+        return names
     }
 
     private mutating func check(_ table: String, by pragma: String, _ database: Connection) throws {

@@ -11,6 +11,10 @@ extension Verifier {
     mutating func checkFile() throws {
         let check = try FileCheck(database, limit: 20)
         for problem in check.problems { report.add("file", problem) }
+        if let missing = check.missingForPages {
+            report.warn(
+                "file", "its pages weren't verified as a whole: \(missing) isn't registered in this process")
+        }
         for part in check.unchecked {
             report.warn(
                 "file", table: part.table,

@@ -32,7 +32,8 @@ public struct VerifyReport: Sendable {
     public internal(set) var findings: [Finding] = []
     /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows, rows that another
     /// program had changed or deleted before they were saved again, up to a limit, foreign keys that refer to a table or column
-    /// that doesn't exist, and indexes and constraints that use a function or a collation that isn't registered in this process.
+    /// that doesn't exist, and what can't be checked of indexes, constraints and pages because a function or a collation isn't
+    /// registered in this process.
     public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false

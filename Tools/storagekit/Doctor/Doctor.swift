@@ -83,11 +83,17 @@ extension Doctor {
         let check = try FileCheck(database, isQuick: true, limit: 3)
         let problems = check.problems
         guard !problems.isEmpty else {
-            let unchecked = check.unchecked.map {
+            var unchecked = check.unchecked.map {
                 Checkup.warning(
                     "file",
                     "\(TargetArgument(table: $0.table)) wasn't checked: \($0.missing) isn't registered in this process",
                     remedy: "Nothing is known to be wrong. Only the program that registers it can check this table.")
+            }
+            if let missing = check.missingForPages {
+                unchecked.append(
+                    .warning(
+                        "file", "its pages weren't checked as a whole: \(missing) isn't registered in this process",
+                        remedy: "Nothing is known to be wrong. Only the program that registers it can check them."))
             }
             return unchecked.isEmpty ? [.ok("file", "SQLite's quick check passes")] : unchecked
         }
