@@ -31,13 +31,19 @@ package struct FileCheck {
         let pragma = isQuick ? "quick_check" : "integrity_check"
         do {
             problems = try Self.problems(database, "PRAGMA \(pragma)(\(limit))")
-        } catch let error as StorageError where error.missingDefinition != nil {
+        } catch let error as StorageError {
+            guard let missing = error.missingDefinition else { throw error }
             try checkPages(limit: limit, database)
-            guard problems.isEmpty else { return }
+            // Where pages are damaged, that says enough; values of rows don't.
+            guard !problems.contains(where: { $0.hasPrefix("***") }) else { return }
             // With the table of the schema SQLite checks the list of free pages.
             let schema = missingForPages == nil ? [] : ["sqlite_schema"]
             for name in schema + (try Self.tables(database)) where problems.count < limit {
-                try check(name, by: pragma, database)
+                if Self.isReadAsNumber(name) {
+                    unchecked.append(Unchecked(table: name, missing: missing))
+                } else {
+                    try check(name, by: pragma, database)
+                }
             }
         }
     }
@@ -63,11 +69,22 @@ package struct FileCheck {
         return names
     }
 
+    /// Whether SQLite reads the argument of its check as the most problems to list, although a table has that name: it looks at the
+    /// first characters only, and quotes don't matter. Such a table can only be checked together with all others.
+    static func isReadAsNumber(_ table: String) -> Bool {
+        let isSigned = table.utf8.first.map { "+-".utf8.contains($0) } ?? false
+        let digits = table.utf8.dropFirst(isSigned ? 1 : 0).prefix { "0123456789".utf8.contains($0) }
+        // A number of more than 32 bits is a name again.
+        return Int64(String(decoding: digits, as: UTF8.self)).map { $0 <= 1 << 31 } ?? false
+    }
+
     private mutating func check(_ table: String, by pragma: String, _ database: Connection) throws {
         // Without the indexes, the rows of most such tables can still be checked.
         for pragma in pragma == "quick_check" ? [pragma] : [pragma, "quick_check"] {
             do {
+                let known = problems
                 problems += try Self.problems(database, "PRAGMA \(pragma)(\(quoted(table)))")
+                    .filter { !known.contains($0) }
                 return
             } catch let error as StorageError {
                 guard let missing = error.missingDefinition else { throw error }
