@@ -133,6 +133,38 @@ import Testing
         #expect(rows[1].old?["email"] == nil)
         try await storage.close()
     }
+
+    @Test("An entity is compared by a name that it has had, and no other name is one of the store")
+    func differenceByFormerName() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(V1.PersonRecord.self) }.facade
+        let before = try await first.save(V1.Person(id: "a", mail: "a@x", age: 4))
+        let after = try await first.save(V1.Person(id: "a", mail: "a@y", age: 4))
+        try await first.close()
+        let storage = try StorageKit.start(at: url) { $0.renameEntity("people", to: "users") }.facade
+        var found: [EntityDifference<V1.Person>] = []
+        for try await change in storage.diff(
+            V1.Person.self, from: .position(before.last), to: .position(after.last))
+        { found.append(change) }
+        #expect(found.map(\.old?.mail) == ["a@x"])
+        #expect(found.map(\.new?.mail) == ["a@y"])
+        // At neither end it has the name.
+        found = []
+        for try await change in storage.diff(V1.Person.self, from: .position(0), to: .head) { found.append(change) }
+        #expect(found.map(\.old?.mail) == [nil])
+        #expect(found.map(\.new?.mail) == ["a@y"])
+        for point in [StoragePoint.position(0), .head] {
+            for try await change in storage.diff(V1.Person.self, from: point, to: point) {
+                Issue.record("\(change)")
+            }
+        }
+        let error = await #expect(throws: StorageError.self) {
+            for try await _ in storage.diff(Person.self, from: .position(0)) {}
+        }
+        #expect(error?.code == .notFound)
+        try await storage.close()
+    }
 }
 
 extension [StorageEvent.Field] {

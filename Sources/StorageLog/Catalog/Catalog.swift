@@ -29,7 +29,8 @@ package struct Catalog: Sendable, Equatable {
         entities.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The ids of the entities that have or had one of these names; all of users' entities if `names` is empty.
+    /// The ids of the entities that have one of these names, or had it when they were dropped; all of users' entities if `names`
+    /// is empty.
     package func entities(named names: [String]) -> Set<UInt32> {
         let names = Set(names.map(ExactText.init))
         return Set(
