@@ -674,6 +674,21 @@ struct WireCard: Hashable, Codable {
         #expect(novelists.map { Array($0.id.utf8) } == [Array(decomposed.utf8)])
     }
 
+    @Test("A text of a search's result or beside an aggregate differs in another Unicode form")
+    func unicodeFormInsideItems() {
+        let titles = ["\u{e9}", "e\u{301}"]
+        func changes<Item: Sendable & Equatable & Identifiable>(_ items: [Item]) -> Int {
+            ListDifference(from: [items[0]], to: [items[1]], by: \.id, at: 1).changes.count
+        }
+        let cards = titles.map { Card(id: 1, title: $0, lane: "todo") }
+        #expect(changes(cards.map { SearchResult(entity: $0, rank: 0, snippet: nil) }) == 1)
+        #expect(changes(titles.map { SearchResult(entity: cards[0], rank: 0, snippet: $0) }) == 1)
+        #expect(changes(cards.map { AggregatedEntity($0, 7) }) == 1)
+        // Such as the greatest of the related texts.
+        #expect(changes(titles.map { AggregatedEntity(cards[0], $0) }) == 1)
+        #expect(changes([cards[0], cards[0]].map { AggregatedEntity($0, 7) }) == 0)
+    }
+
     @Test("A reader that has the results of a search receives the steps from them", .timeLimit(.minutes(10)))
     func fromKnownSearch() async throws {
         let storage = try await open((0..<5).map { Self.card($0) })

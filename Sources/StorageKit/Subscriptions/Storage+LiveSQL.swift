@@ -29,7 +29,8 @@ extension Storage {
     /// changed rows, use `query(…).live()`.
     ///
     /// The items' `==` decides whether there is one. Swift's texts are equal if only their Unicode form differs, such as é as one
-    /// character or as two: such a change of a text isn't sent, unless `==` compares the `utf8` of texts.
+    /// character or as two: such a change of a text isn't sent, unless `==` compares the `utf8` of texts, or the items are
+    /// entities, of whose columns the texts are compared by their bytes.
     ///
     /// There is an exception for a closure that runs a single statement: a `SELECT` from one table whose condition compares
     /// columns with whole numbers or texts, joined by AND. Rows that meet it neither before nor after

@@ -13,6 +13,9 @@ public struct AggregatedEntity<Entity: Sendable, Value: Sendable>: Sendable {
 }
 
 extension AggregatedEntity: Equatable where Entity: Equatable, Value: Equatable {}
+extension AggregatedEntity: Composed where Entity: Equatable, Value: Equatable {
+    var parts: [any Equatable] { [entity, value] }
+}
 extension AggregatedEntity: Identifiable where Entity: Identifiable {
     /// The entity's id.
     public var id: Entity.ID { entity.id }

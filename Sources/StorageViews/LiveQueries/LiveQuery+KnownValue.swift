@@ -16,9 +16,10 @@ extension LiveQuery {
     /// If the list is still the current one, there is no first difference. It is the whole list if the steps would be more
     /// than the list has items and more than 256.
     ///
-    /// Items are compared with `==`. Of entities, the texts of their columns are also compared by their bytes, so that another
-    /// Unicode form of a text, such as é as two characters, is a difference. Of other items, and of what entities include, it
-    /// is one only if their `==` finds it; Swift's texts are equal then.
+    /// Items are compared with `==`. Of entities, also of those that a search has found or that have aggregates, the texts of
+    /// their columns are also compared by their bytes, so that another Unicode form of a text, such as é as two characters, is a
+    /// difference. Of other items, and of what entities include, it is one only if their `==` finds it; Swift's texts are equal
+    /// then.
     ///
     /// The first difference costs as much as the first value of ``snapshots``, and comparing both lists item by item.
     ///
