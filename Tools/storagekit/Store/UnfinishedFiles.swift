@@ -5,7 +5,8 @@ import StorageKit
 /// The files of a command that don't have their names yet, and its temporary folders.
 enum UnfinishedFiles {
     /// Runs `body`, and removes the files that it is writing and its temporary folders if a signal ends the process meanwhile: their names are unknown
-    /// to those who could remove them later. The shell of the user's command that it runs gets the signal as well.
+    /// to those who could remove them later. The shell of the user's command that it runs gets the signal as well, except an interrupt, which a
+    /// terminal sends to both.
     ///
     /// Not inside another call: signals would be lost.
     static func removedBySignals<Result>(during body: () async throws -> Result) async rethrows -> Result {
