@@ -91,3 +91,21 @@ struct InterruptTests {
         #expect(try folders() == [])
     }
 }
+
+/// The temporary folders of a process that a signal ends.
+struct PrivateFolderTests {
+    @Test("A folder that would begin after the others were removed isn't created")
+    func folderAfterEnd() throws {
+        let temporary = try TemporaryFolder()
+        let registry = PrivateFolder.Registry()
+        let folders = ["one", "other", "later"].map { temporary.path($0) }
+        #expect(try registry.create(folders[0]))
+        #expect(try registry.create(folders[1]))
+        registry.remove(folders[0])
+        func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary.url.path) }
+        #expect(try left() == ["other"])
+        registry.end()
+        #expect(try !registry.create(folders[2]))
+        #expect(try left() == [])
+    }
+}

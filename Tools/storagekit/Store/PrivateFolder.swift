@@ -5,43 +5,69 @@ import Synchronization
 struct PrivateFolder {
     let path: String
 
-    /// The folders of this process. The lock is held while one is created or removed, so that a signal that ends the process misses none.
-    private static let existing = Mutex<Set<String>>([])
+    private static let registry = Registry()
 
     init() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
         path = folder.path
-        try Self.existing.withLock { folders in
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            folders.insert(folder.path)
-        }
+        // Without the lock, which the signal's handler needs.
+        guard try Self.registry.create(path) else { ShellCommand.waitForEnd() }
     }
 
     func path(of name: String) -> String { path + "/" + name }
 
-    func discard() {
-        Self.existing.withLock { folders in
-            Self.remove(path)
-            folders.remove(path)
-        }
-    }
+    func discard() { Self.registry.remove(path) }
 
-    /// Removes all folders: a signal is about to end the process.
-    ///
-    /// They get another name first: another thread can't create a file in them any more.
-    static func discardAll() {
-        existing.withLock { folders in
-            for folder in folders {
-                let name = folder + "-removed"
-                remove(rename(folder, name) == 0 ? name : folder)
+    /// Removes all folders, and lets no other begin: a signal is about to end the process.
+    static func discardAll() { registry.end() }
+}
+
+extension PrivateFolder {
+    /// The folders of a process. The lock is held while one is created or removed, so that a signal that ends the process misses none.
+    final class Registry: Sendable {
+        private struct State {
+            var folders: Set<String> = []
+            /// Whether a signal is ending the process.
+            var isEnding = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Creates a folder.
+        ///
+        /// - Returns: False if a signal is ending the process: nobody would remove the folder.
+        func create(_ path: String) throws -> Bool {
+            try state.withLock { state in
+                guard !state.isEnding else { return false }
+                try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                state.folders.insert(path)
+                return true
             }
-            folders = []
         }
-    }
 
-    private static func remove(_ path: String) {
-        // A temporary folder that stays does no harm.
-        try? FileManager.default.removeItem(atPath: path)
+        func remove(_ path: String) {
+            state.withLock { state in
+                Self.remove(path)
+                state.folders.remove(path)
+            }
+        }
+
+        /// Removes all folders. They get another name first: another thread can't create a file in them any more.
+        func end() {
+            state.withLock { state in
+                state.isEnding = true
+                for folder in state.folders {
+                    let name = folder + "-removed"
+                    Self.remove(rename(folder, name) == 0 ? name : folder)
+                }
+                state.folders = []
+            }
+        }
+
+        private static func remove(_ path: String) {
+            // A temporary folder that stays does no harm.
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 }

@@ -69,7 +69,7 @@ enum ShellCommand {
     }
 
     /// Waits until the signal has ended this process.
-    private static func waitForEnd() -> Never {
+    static func waitForEnd() -> Never {
         while true { pause() }
     }
 
