@@ -238,6 +238,17 @@ struct SaveTests {
         init(storageValue: StorageValue) throws { text = try String(storageValue: storageValue) }
     }
 
+    /// Seconds that are counted in thousandths, of which some numbers are too large.
+    struct Length: StorageColumnValue, Codable, Equatable {
+        var milliseconds: Int64
+
+        static var columnType: String { "DOUBLE" }
+        var storageValue: StorageValue { .real(Double(milliseconds) / 1_000) }
+
+        init(milliseconds: Int64) { self.milliseconds = milliseconds }
+        init(storageValue: StorageValue) throws { milliseconds = Int64(try Double(storageValue: storageValue) * 1_000) }
+    }
+
     struct Coded: Embeddable { var code: Code? }
 
     @StorageEntity struct Ware {
@@ -256,6 +267,10 @@ struct SaveTests {
         var id: Int
         var level: Level
         var filled: Day
+    }
+    @StorageEntity struct Pause: Equatable {
+        var id: Int
+        var length: Length
     }
     @StorageEntity struct Tally: Equatable {
         var id: Int
@@ -312,6 +327,15 @@ struct SaveTests {
         try await storage.save(Ware(id: 2, code: Code("B7")))
         await #expect(throws: StorageError.self) { try await storage.save(Ware(id: 3, code: Code("007"))) }
         #expect(try await storage.count(Ware.self) == 2)
+    }
+
+    /// The process would end.
+    @Test("A type that makes integers of reals is declared")
+    func integersMadeOfReals() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(PauseRecord.self) }.facade
+        let pause = Pause(id: 1, length: Length(milliseconds: 1_500))
+        try await storage.save(pause)
+        #expect(try await storage.get(Pause.self, id: 1) == pause)
     }
 
     @Test("A column isn't converted to a type whose values it would change")

@@ -35,7 +35,7 @@ extension StorageColumnValue {
             switch ColumnAffinity(propertyType: columnType) {
             case .blob: []
             case .text: [.integer(7), .real(0.1)]
-            case .real: [.text("007"), .text("7.10"), .integer(.max)]
+            case .real: [.text("007"), .text("7.10")] + largeInteger
             case .integer: [.text("007"), .text("7.10")]
             case .numeric: columnType.namesTime ? [] : [.text("007"), .text("7.10")]
             }
@@ -48,6 +48,13 @@ extension StorageColumnValue {
                 """
         }
         return nil
+    }
+
+    /// The first integer that isn't a double, if the type stores integers. One that stores reals may make an integer of them, such as
+    /// nanoseconds of seconds, and end the process for a large one.
+    private static var largeInteger: [StorageValue] {
+        guard case .integer? = try? Self(storageValue: .integer(7)).storageValue else { return [] }
+        return [.integer(9_007_199_254_740_993)]
     }
 
     /// What the type's column stores instead of a value, unless the type reads the same value from it. The zeros count as the
