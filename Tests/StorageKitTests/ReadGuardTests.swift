@@ -136,4 +136,57 @@ struct ReadGuardTests {
         // A read that changes nothing of SQLite's isn't refused for it.
         try await storage.read { $0.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 7 }) }
     }
+
+    @Test("LIKE is restored in memory, whatever a read makes of it", arguments: [true, false])
+    func likeInMemory(throwing: Bool) async throws {
+        struct OwnError: Error {}
+        let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
+        // It may be refused as a changed setting.
+        _ = try? await storage.read { db in
+            db.add(
+                function: DatabaseFunction("like", argumentCount: 2) { _ in
+                    if throwing { throw OwnError() }
+                    return true
+                })
+        }
+        let found = try await storage.read { try Bool.fetchAll($0, sql: "VALUES ('a' LIKE 'A'), ('a' LIKE 'b')") }
+        #expect(found == [true, false])
+    }
+
+    @Test("A read of a store in memory can't redefine collations of SQLite", arguments: ["NOCASE", "RTRIM"])
+    func collationInMemory(name: String) async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.read { $0.add(collation: DatabaseCollation(name) { _, _ in .orderedSame }) }
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("collation \(name)") == true)
+        #expect(try await storage.read { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
+    }
+
+    @Test("What a read that fails redefines in memory is reported, with its own error as the cause")
+    func redefinitionByFailedRead() async throws {
+        struct OwnError: Error {}
+        let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.read { db in
+                db.add(function: DatabaseFunction("max", argumentCount: 1) { _ in "other" })
+                throw OwnError()
+            }
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("function max") == true)
+        #expect(error?.cause is OwnError)
+        #expect(try await storage.read { try String.fetchOne($0, sql: "SELECT 'a'") } == "a")
+    }
+
+    @Test("Aggregates that a read redefines are found, and its connection isn't used again")
+    func redefinedAggregate() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.read { $0.add(function: DatabaseFunction("max", argumentCount: 1) { _ in 0 }) }
+        for _ in 0..<8 {
+            let found = try await store.storage.read { try Int.fetchOne($0, sql: "SELECT max(x) FROM (SELECT 7 AS x)") }
+            #expect(found == 7)
+        }
+    }
 }

@@ -10,9 +10,9 @@ internal import StorageRecords
 /// collation, or a function with the same number of arguments, is defined another way. So a read that has changed nothing costs one
 /// step of a statement that reads nothing, before and after its body.
 ///
-/// One of SQLite's functions or collations that was redefined can't be defined as it was: such a connection isn't used again. In
-/// memory there is no other one, and a read that redefines such a function is refused. What isn't found: a function with a number of
-/// arguments for which SQLite has none of its own, as `max` with two, and those of users, which each read may define.
+/// One of SQLite's functions or collations that was redefined can't be defined as it was, except LIKE: such a connection isn't used
+/// again. In memory there is no other one, and a read that redefines something is refused. What isn't found: a function with a number
+/// of arguments for which SQLite has none of its own, as `max` with two, and those of users, which each read may define.
 ///
 /// Not `Sendable`: it belongs to one read.
 struct ReadGuard {
@@ -23,13 +23,14 @@ struct ReadGuard {
     ]
 
     /// What a read has left of its connection.
-    enum Outcome {
-        /// Later reads find what they found before.
-        case unchanged
-        /// Functions of SQLite, or its collations, are defined another way.
-        case redefined(functions: [String])
-        /// The settings are restored; temporary objects of the read are still there.
-        case refused(StorageError)
+    struct Outcome {
+        /// SQLite's functions and collations that are defined another way, such as `function upper`, also by an earlier read.
+        var redefinitions: [String] = []
+        /// Why the read is refused: the settings are restored; temporary objects of the read are still there.
+        var refusal: StorageError?
+
+        /// Whether later reads find what they found before.
+        var isUnchanged: Bool { redefinitions.isEmpty && refusal == nil }
     }
 
     /// Makes a new connection one that only reads.
@@ -56,53 +57,62 @@ struct ReadGuard {
         return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 || code != SQLITE_ROW
     }
 
-    /// Finds what the read has changed, and restores the settings.
+    /// Finds what the read has changed, and restores the settings and LIKE.
     func finish() throws -> Outcome {
-        guard mayHaveChanged() else { return .unchanged }
+        guard mayHaveChanged() else { return Outcome() }
+        var outcome = Outcome()
         let object = try hidingObject()
         let setting = try restoreSettings()
         if let object {
-            return .refused(
-                StorageError(
-                    .invalidArgument,
-                    "The temporary \(object) would hide the table of that name from every later read.",
-                    remedy: "Give it another name, or use a common table expression (WITH)."))
+            // It may hide the list of functions, too.
+            outcome.refusal = StorageError(
+                .invalidArgument,
+                "The temporary \(object) would hide the table of that name from every later read.",
+                remedy: "Give it another name, or use a common table expression (WITH).")
+            return outcome
         }
         if let setting {
-            return .refused(
-                StorageError(
-                    .invalidArgument,
-                    "A read changes the setting \(setting) of its connection, which would affect every later read.",
-                    remedy: "Leave the connection as it is; open one of your own for other settings."))
+            outcome.refusal = StorageError(
+                .invalidArgument,
+                "A read changes the setting \(setting) of its connection, which would affect every later read.",
+                remedy: "Leave the connection as it is; open one of your own for other settings.")
         }
         let functions = try redefinedFunctions()
-        return try functions.isEmpty && hasOwnCollations() ? .unchanged : .redefined(functions: functions)
+        // The setting defines LIKE, which stays in that list.
+        if functions.contains("like") { try connection.execute("PRAGMA case_sensitive_like = 0") }
+        outcome.redefinitions = functions.map { "function \($0)" }
+        outcome.redefinitions += try redefinedCollations().map { "collation \($0)" }
+        return outcome
     }
 
     /// SQLite's own functions that were given another definition, in which `case_sensitive_like` also results for LIKE.
+    /// The statement calls none.
     private func redefinedFunctions() throws -> [String] {
         let select = try PreparedStatement(
             connection,
             """
-            SELECT name FROM temp.pragma_function_list
-            GROUP BY name, narg HAVING min(builtin) = 0 AND max(builtin) = 1
+            SELECT DISTINCT own.name
+            FROM temp.pragma_function_list AS made CROSS JOIN temp.pragma_function_list AS own
+            WHERE made.builtin = 0 AND own.builtin = 1 AND own.name = made.name AND own.narg = made.narg
             """)
         var functions: [String] = []
         while try select.step() { functions.append(select.string(0)) }
         return functions
     }
 
-    /// Whether SQLite's collations compare as its own do.
-    private func hasOwnCollations() throws -> Bool {
+    /// SQLite's collations that don't compare as its own do.
+    private func redefinedCollations() throws -> [String] {
         let select = try PreparedStatement(
             connection,
             """
             SELECT 'aB' = 'Ab' COLLATE NOCASE AND 'a' < 'B' COLLATE NOCASE AND 'C' > 'b' COLLATE NOCASE
-              AND 'a' < 'a ' COLLATE NOCASE AND 'ä' > 'Ä' COLLATE NOCASE AND 'a2' > 'a10' COLLATE NOCASE
-              AND 'a' = 'a ' COLLATE RTRIM AND 'a' > 'B' COLLATE RTRIM AND 'a' > ' a' COLLATE RTRIM
-              AND 'a' > 'B' COLLATE BINARY AND 'a' <> 'A' COLLATE BINARY AND 'a' < 'a ' COLLATE BINARY
+                AND 'a' < 'a ' COLLATE NOCASE AND 'ä' > 'Ä' COLLATE NOCASE AND 'a2' > 'a10' COLLATE NOCASE,
+              'a' = 'a ' COLLATE RTRIM AND 'a' > 'B' COLLATE RTRIM AND 'a' > ' a' COLLATE RTRIM,
+              'a' > 'B' COLLATE BINARY AND 'a' <> 'A' COLLATE BINARY AND 'a' < 'a ' COLLATE BINARY
             """)
-        return try select.step() && select.integer(0) == 1
+        let names = ["NOCASE", "RTRIM", "BINARY"]
+        guard try select.step() else { return names }
+        return names.indices.filter { select.integer(Int32($0)) != 1 }.map { names[$0] }
     }
 
     /// The type and the name of a temporary object that hides one of the store.
@@ -134,7 +144,8 @@ struct ReadGuard {
             changed = changed ?? name
         }
         let like = try PreparedStatement(connection, "SELECT 'a' LIKE 'A'")
-        if try like.step(), like.integer(0) == 0 {
+        // One that a read has defined may throw.
+        if (try? like.step()) != true || like.integer(0) == 0 {
             like.reset()
             try connection.execute("PRAGMA case_sensitive_like = 0")
             changed = changed ?? "case_sensitive_like"
@@ -163,10 +174,14 @@ extension Connection {
 }
 
 extension StorageError {
-    static func redefinedFunction(_ name: String) -> StorageError {
+    /// - Parameter definitions: Such as `function upper`.
+    static func redefined(_ definitions: [String], cause: (any Error)?) -> StorageError {
         StorageError(
             .invalidArgument,
-            "A read redefines SQLite's function \(name), and a store in memory keeps that for all that follows.",
-            remedy: "Give the function another name, and begin with a new store.")
+            """
+            A read has redefined SQLite's \(definitions.joined(separator: ", ")), and a store in memory keeps that for all that \
+            follows.
+            """,
+            remedy: "Give your functions and collations other names, and begin with a new store.", cause: cause)
     }
 }

@@ -36,8 +36,8 @@ package final class StorageEngine: Sendable {
         /// The I/O error after which the store is unusable.
         var failure: StorageError?
         var committed = LogHead()
-        /// SQLite's functions that reads of a store in memory have redefined.
-        var redefinedFunctions: Set<String> = []
+        /// SQLite's functions and collations that reads of a store in memory have redefined.
+        var redefinitions: Set<String> = []
     }
 
     init(
@@ -96,7 +96,8 @@ extension StorageEngine {
 
     /// Runs `body` on a connection that it has to leave as it is.
     ///
-    /// - Throws: `invalid-argument` if it doesn't; the errors of `body`, which come first.
+    /// - Throws: `invalid-argument` if it doesn't; the errors of `body`, which come first, but for what a read of a store in memory
+    ///   redefines: no later read is refused for it.
     private func guarded<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
         let readGuard = try ReadGuard(db)
         let result = Swift.Result { try body() }
@@ -108,21 +109,24 @@ extension StorageEngine {
             _ = try result.get()
             throw error
         }
-        if case .unchanged = outcome { return try result.get() }
+        if outcome.isUnchanged { return try result.get() }
         discardReaders()
-        let fresh = unreported(outcome)
+        let redefinitions = unreported(outcome)
+        if !redefinitions.isEmpty {
+            var cause: (any Error)?
+            if case .failure(let error) = result { cause = error }
+            throw StorageError.redefined(redefinitions, cause: cause)
+        }
         let value = try result.get()
-        if case .refused(let error) = outcome { throw error }
-        if let fresh { throw StorageError.redefinedFunction(fresh) }
+        if let refusal = outcome.refusal { throw refusal }
         return value
     }
 
-    /// A function that the read has redefined for good: in memory there is no other connection. Each is reported once, also if the
-    /// read has failed otherwise. LIKE is defined by restoring its setting.
-    private func unreported(_ outcome: ReadGuard.Outcome) -> String? {
-        guard case .redefined(let functions) = outcome, pool is GRDB.DatabaseQueue else { return nil }
+    /// What the read has redefined for good: in memory there is no other connection. LIKE is as it was.
+    private func unreported(_ outcome: ReadGuard.Outcome) -> [String] {
+        guard !isFile else { return [] }
         return state.withLock { state in
-            functions.filter { $0 != "like" && state.redefinedFunctions.insert($0).inserted }.first
+            outcome.redefinitions.filter { $0 != "function like" && state.redefinitions.insert($0).inserted }
         }
     }
 
