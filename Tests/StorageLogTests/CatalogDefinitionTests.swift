@@ -278,6 +278,29 @@ import Testing
         }
     }
 
+    @Test(
+        "Text functions of a connection without GRDB have GRDB's results",
+        arguments: [
+            "'straße ΑΣ'", "''", "7", "0.5", "NULL", "x''", "x'C3A962'", "x'61FF62'", "x'6100FF'", "x'610062'",
+            "x'EFBBBF61'", "'a' || char(0) || 'b'", "CAST(x'61FF62' AS TEXT)",
+        ])
+    func textFunctions(value: String) throws {
+        let connection = try Connection(
+            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")
+        defer { connection.close() }
+        try DatabaseFile.registerTextDefinitions(on: connection)
+        try DatabaseQueue().inDatabase { db in
+            for form in ["Capitalized", "Lowercase", "Uppercase"] {
+                for name in ["swift\(form)String", "swiftLocalized\(form)String"] {
+                    let sql = "SELECT typeof(\(name)(\(value))) || hex(\(name)(\(value)))"
+                    let select = try PreparedStatement(connection, sql)
+                    #expect(try select.step())
+                    #expect(try String.fetchOne(db, sql: sql) == select.string(0), "\(name)")
+                }
+            }
+        }
+    }
+
     @Test("A table that lacks only a column has no additions, also with a collation of GRDB's")
     func lackingColumn() async throws {
         let engine = try TestStore.inMemory()

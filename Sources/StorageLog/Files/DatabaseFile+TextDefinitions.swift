@@ -57,21 +57,25 @@ private func text(_ start: UnsafeRawPointer?, _ size: Int32) -> String {
     String(decoding: UnsafeRawBufferPointer(start: start, count: Int(size)), as: UTF8.self)
 }
 
+/// The text of a function's argument as GRDB reads it: one in a blob must be UTF-8, and another ends at its first NUL. Nil for what is
+/// no text.
+private func text(_ argument: OpaquePointer) -> String? {
+    switch sqlite3_value_type(argument) {
+    case SQLITE_TEXT: return sqlite3_value_text(argument).map { String(cString: $0) }
+    case SQLITE_BLOB:
+        let start = sqlite3_value_blob(argument)
+        let bytes = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(argument)))
+        return String(data: Data(bytes), encoding: .utf8)
+    default: return nil
+    }
+}
+
 /// Returns the converted text to SQLite; NULL for what is no text, as GRDB's functions do.
 private func convert(
     _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ conversion: (String) -> String
 ) {
-    guard let value = arguments?[0], [SQLITE_TEXT, SQLITE_BLOB].contains(sqlite3_value_type(value)) else {
-        return sqlite3_result_null(context)
-    }
-    let isText = sqlite3_value_type(value) == SQLITE_TEXT
-    let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
-    var result = conversion(text(start, sqlite3_value_bytes(value)))
-    // SQLite copies the bytes before the call returns.
+    guard let argument = arguments?[0], let text = text(argument) else { return sqlite3_result_null(context) }
+    // As GRDB's, it ends at the first NUL, and SQLite copies it before the call returns.
     let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    result.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) {
-            sqlite3_result_text64(context, $0.baseAddress, UInt64($0.count), copies, UInt8(SQLITE_UTF8))
-        }
-    }
+    conversion(text).withCString { sqlite3_result_text(context, $0, -1, copies) }
 }
