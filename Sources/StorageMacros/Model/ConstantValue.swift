@@ -83,7 +83,8 @@ struct ConstantValue {
             .flatMap { Self.infixes.contains($0.operator.text) ? $0.operator.text : nil }
     }
 
-    /// A member of the property's type, or one of Swift's own members of a type of numbers.
+    /// A member of the property's type, or one of Swift's own members of a type of numbers. Its declaration isn't known here: a static
+    /// property that is computed passes for a case.
     private func memberText(_ member: MemberAccessExprSyntax) -> String? {
         let name = member.declName.trimmedDescription
         // `Date.now` changes with each read, and NaN can't be stored.
