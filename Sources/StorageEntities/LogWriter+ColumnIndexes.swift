@@ -33,8 +33,9 @@ extension LogWriter {
         list.bind(text: entity.stored, at: 1)
         var indexes: [ColumnIndex] = []
         while try list.step() {
+            // Otherwise a temporary index of the same name is found first.
             let info = try PreparedStatement(
-                database, "SELECT name FROM temp.pragma_index_info(?1) ORDER BY seqno")
+                database, "SELECT name FROM temp.pragma_index_info(?1, 'main') ORDER BY seqno")
             info.bind(text: list.string(0), at: 1)
             var columns: [String?] = []
             while try info.step() { columns.append(info.row.isNull(at: 0) ? nil : info.string(0)) }

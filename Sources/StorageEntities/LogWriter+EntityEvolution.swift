@@ -66,7 +66,7 @@ extension LogWriter {
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
         }
         for index in try indexes(of: entity) where index.consists(of: known) {
-            try statement("DROP INDEX \(quoted(index.name))").execute()
+            try statement("DROP INDEX main.\(quoted(index.name))").execute()
         }
         try drop(known, of: entity)
         try schemaChanged()
@@ -128,7 +128,7 @@ extension LogWriter {
             }
         }
         let indexes = try indexes(of: entity).filter { $0.mentions(known) }
-        for index in indexes { try statement("DROP INDEX \(quoted(index.name))").execute() }
+        for index in indexes { try statement("DROP INDEX main.\(quoted(index.name))").execute() }
         try drop(known, of: entity)
         try schemaChanged()
         try statement(

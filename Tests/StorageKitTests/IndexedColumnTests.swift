@@ -99,6 +99,26 @@ import Testing
         try await storage.close()
     }
 
+    @Test("A temporary index isn't taken for the table's own of the same name")
+    func temporaryIndex() async throws {
+        try await fill("CREATE INDEX parts_a ON parts(a)", "CREATE INDEX parts_b ON parts(b)")
+        let storage = try open {
+            $0.retire("indexes")
+            $0.migration("draft") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TEMP TABLE draft(x, y); CREATE INDEX temp.parts_a ON draft(y);
+                        CREATE INDEX temp.parts_b ON draft(x)
+                        """)
+            }
+            $0.dropColumn("a", from: "parts")
+            $0.autoSchema(Dropped.PartRecord.self)
+        }
+        #expect(try await storage.all(Dropped.Part.self).map(\.b) == ["x", "y"])
+        #expect(try await indexes(storage) == ["CREATE INDEX parts_b ON parts(b)"])
+        try await storage.close()
+    }
+
     @Test(
         "What else uses a dropped column is named",
         arguments: [
