@@ -23,7 +23,8 @@ struct ForeignWrites {
 ///
 /// A program that changes a row's key, or copies a row with its `_position`, leaves a row whose last event is that of another one. An
 /// event that pointed back there would make the log unreadable. While no other program writes, positions are right, and nothing is
-/// read. SQLite notices other connections' commits only of one that is open: what happened between two openings isn't seen here.
+/// read. SQLite notices other connections' commits only of one that is open: what happened between two openings isn't seen here. A
+/// `_position` that was beyond the log's end when the other program wrote isn't checked once the log has grown past it.
 extension LogWriter {
     /// Called when a transaction has begun.
     func noteForeignWrites() throws {
