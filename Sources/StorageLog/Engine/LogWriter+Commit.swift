@@ -94,14 +94,15 @@ extension LogWriter {
     /// - Returns: The error to rethrow.
     private func undo(_ error: any Error, to start: Int) throws -> any Error {
         let hasOutgrown = storage_capture_outgrown(capture) != 0
-        let isFull = [SQLITE_FULL, SQLITE_NOMEM].contains(database.errorCode & 0xFF)
+        let isOutOfSpaceOrMemory = [SQLITE_FULL, SQLITE_NOMEM].contains(database.errorCode & 0xFF)
         let error = classified(error)
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
-            // SQLite itself ends a transaction when the disk fails, something is full or a statement is interrupted; otherwise
-            // the body did.
+            // SQLite itself ends a transaction when the disk fails, something is full, there is no memory or a statement is
+            // interrupted; otherwise the body did.
             let isOfTheStore = (error as? StorageError)?.isStoreFailure ?? false
-            return (isOfTheStore || isFull ? error : StorageError.transactionEnded(error)).endingTheGroup()
+            let isOfSQLite = isOfTheStore || isOutOfSpaceOrMemory
+            return (isOfSQLite ? error : StorageError.transactionEnded(error)).endingTheGroup()
         }
         do {
             try statement(.rollback).execute()
