@@ -56,7 +56,7 @@ extension LogWriter {
         try schemaChanged()
     }
 
-    /// Takes a column away, and the indexes of nothing else.
+    /// Drops a column and the indexes on that column alone.
     package func dropColumn(_ column: String, from table: String, awaiting: inout AwaitedColumns) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else { return awaiting.remove(column, of: entity) }

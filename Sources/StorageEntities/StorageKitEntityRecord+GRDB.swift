@@ -14,7 +14,7 @@ extension StorageKitEntityRecord {
     /// reads the same, so a save of a row changes 0.07000000000000002, which only SQL stores, to 0.07.
     ///
     /// - Throws: What `encode(to:)` throws; ``StorageError`` with `invalid-value` for a value that can't be stored,
-    ///   such as NaN, of which the column would make another, or from which a `Decodable` record couldn't be read.
+    ///   such as NaN, that the column's type affinity would change, or from which a `Decodable` record couldn't be read.
     public func write(to row: RowWriter) throws {
         let values = try databaseDictionary
         var kept: [KeptValue] = []
@@ -103,7 +103,7 @@ private struct KeptValue {
     /// What SQLite makes of the value must be enough to restore it. A record may have a number in a text, as it does for a
     /// `Decimal`, and reads it from the number that a column makes of it.
     ///
-    /// - Throws: `StorageError` with `invalid-value` for a value of which the column would make another.
+    /// - Throws: `StorageError` with `invalid-value` for a value that the column's type affinity would change.
     init(_ value: StorageValue, in column: ColumnSchema) throws {
         encoded = value
         let stored = ColumnAffinity(propertyType: column.type).conversion(of: value) ?? value

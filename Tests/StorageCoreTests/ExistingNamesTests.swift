@@ -4,17 +4,17 @@ import Testing
 /// What an error about an unknown name says of the known ones.
 struct ExistingNamesTests {
     @Test(
-        "The verb agrees with the number of names",
+        "Known names are listed",
         arguments: [
-            ([], "There are none."), (["posts"], "There is posts."), (["posts", "users"], "There are posts, users."),
+            ([], "There are none."), (["posts"], "Known: posts."), (["posts", "users"], "Known: posts, users."),
         ])
-    func verb(names: [String], sentence: String) {
+    func known(names: [String], sentence: String) {
         #expect(StorageError.existing(names) == sentence)
     }
 
     @Test("Where there are none, a sentence of the caller can say so")
     func none() {
         #expect(StorageError.existing([], none: "The store has none.") == "The store has none.")
-        #expect(StorageError.existing(["posts"], none: "The store has none.") == "There is posts.")
+        #expect(StorageError.existing(["posts"], none: "The store has none.") == "Known: posts.")
     }
 }

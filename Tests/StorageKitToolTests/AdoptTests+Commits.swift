@@ -142,7 +142,7 @@ extension AdoptTests {
         ])
     func valuesOfCommits(sql: String, commits: Int) async throws {
         var limits = AdoptionLimits()
-        (limits.rows, limits.values, limits.rowsOfStep) = (100, 1_000, 8)
+        (limits.rows, limits.values, limits.rowsPerStep) = (100, 1_000, 8)
         #expect(try await AdoptedStore(sql, limits: limits).commits == commits)
     }
 }

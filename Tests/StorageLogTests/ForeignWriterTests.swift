@@ -189,7 +189,7 @@ import Testing
 
     /// What reads the segments that links are compared with, if it is kept.
     private func reader(_ engine: StorageEngine) async throws -> ObjectIdentifier? {
-        try await engine.withWriter { writer, _ in writer.foreign.reader.map(ObjectIdentifier.init) }
+        try await engine.withWriter { writer, _ in writer.foreignWrites.reader.map(ObjectIdentifier.init) }
     }
 
     @Test("After another program's write, several transactions that change old rows decode a segment once")

@@ -83,8 +83,8 @@ public struct StorageError: Error, Sendable {
     /// to be opened again. Never set for an error of the user's code, whatever its code.
     package var isStoreFailure = false
 
-    /// Whether a table of an entity isn't one that the log can follow: another program has changed it, or the commit itself.
-    package var isOfSchemaChange = false
+    /// Whether another program, or the commit itself, has changed a table in a way that the log can't follow.
+    package var isCausedBySchemaChange = false
 
     /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
     package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
@@ -93,7 +93,7 @@ public struct StorageError: Error, Sendable {
     package var isOfVirtualTable = false
 
     /// Whether a row that is to be changed isn't in the log, because another program has written it.
-    package var isOfForeignRow = false
+    package var isCausedByUnrecordedRow = false
 
     /// Creates an error.
     ///
@@ -113,10 +113,10 @@ public struct StorageError: Error, Sendable {
         self.location = Location(file: file, line: line)
     }
 
-    /// The error, with ``isOfSchemaChange`` set.
-    package func ofSchemaChange() -> StorageError {
+    /// The error, with ``isCausedBySchemaChange`` set.
+    package func causedBySchemaChange() -> StorageError {
         var error = self
-        error.isOfSchemaChange = true
+        error.isCausedBySchemaChange = true
         return error
     }
 }

@@ -1,6 +1,6 @@
 // Converting a number that a double can't hold as a duration, and sleeping beyond the end of a clock, end the process.
 extension Duration {
-    /// A century: who gives a longer time means that something shall never happen.
+    /// A century: a longer time means never.
     private static var century: Duration { .seconds(3_153_600_000) }
 
     /// The duration, but at most a century, so that every clock can add it to its time.

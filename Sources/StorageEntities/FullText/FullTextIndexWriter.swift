@@ -72,7 +72,7 @@ final class FullTextIndexWriter {
             try optimize.execute()
         }
         // The rest of a commit's body may set savepoints.
-        try writer.writeKeptWords()
+        try writer.flushFullTextIndexes()
     }
 
     /// Prepares the index for small commits, after one that has changed `count` documents. Does nothing unless they are

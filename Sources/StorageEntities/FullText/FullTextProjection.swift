@@ -34,7 +34,9 @@ package final class FullTextProjection: InlineProjection {
                 }
                 try feed.settle(after: documents, in: writer)
                 // Here, so that a damaged index isn't reported as the error of a projection.
-                if documents > 0, writer.projections.contains(where: \.maySetSavepoints) { try writer.writeKeptWords() }
+                if documents > 0, writer.projections.contains(where: \.maySetSavepoints) {
+                    try writer.flushFullTextIndexes()
+                }
             } catch let error as StorageError where error.isOfVirtualTable {
                 throw StorageError.fullTextDamaged(of: writer.catalog.entity(id: entity)?.name ?? "", error)
             }

@@ -2,7 +2,7 @@ internal import StorageLog
 
 /// Which changed rows must be left out of the changes together with another one.
 ///
-/// - A row that refers to an inserted one: if that isn't inserted, its reference leads nowhere.
+/// - A row that refers to an inserted one: if that isn't inserted, it refers to a missing row.
 /// - A row that is deleted, for one that refers to it before the changes: if that stays as it is, so must its reference. Where a
 ///   foreign key deletes or changes rows itself, they are kept from that one by one.
 ///

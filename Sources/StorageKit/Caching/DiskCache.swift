@@ -108,13 +108,13 @@ public actor DiskCache<Value: Codable & Sendable> {
         try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now.storageValue])
         size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }
-        var goes: [DatabaseValue] = []
+        var evicted: [DatabaseValue] = []
         let oldest = try GRDB.Row.fetchCursor(db, sql: "SELECT key, size FROM \(table) ORDER BY updatedAt, key")
         while size > quota, let row = try oldest.next() {
-            goes.append(row["key"])
+            evicted.append(row["key"])
             size -= row["size"] as Int
         }
-        for key in goes { try db.execute(sql: "DELETE FROM \(table) WHERE key = ?", arguments: [key]) }
+        for key in evicted { try db.execute(sql: "DELETE FROM \(table) WHERE key = ?", arguments: [key]) }
     }
 
     /// The key as the table has it. A text ends at a NUL character for GRDB, so that two keys could be one.

@@ -13,8 +13,8 @@
 /// A column `updatedAt` is added, which changes only when another column does.
 ///
 /// Rows that are older than a property get its initial value if it is constant: a literal, an operation on literals, or a static member
-/// of the property's type, such as `.open` or `Status.open`. The macro can't tell a case from a computed static property, such as
-/// `InviteCode.random`, which is taken as constant too: all of these rows get the value that it has when the column is added.
+/// of the property's type, such as `.open` or `Status.open`. The macro can't distinguish a case from a computed static property,
+/// such as `InviteCode.random`, which is taken as constant too: all of these rows get the value that it has when the column is added.
 ///
 /// - Parameter table: The table's name; a string literal.
 @attached(extension, conformances: RegisteredEntity, names: named(Record))

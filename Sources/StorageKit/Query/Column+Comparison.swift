@@ -46,7 +46,7 @@ public func != <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredic
     .comparison(column: left.name, .different, .column(right.name))
 }
 
-// A column that is named by a text has the type of the other side, which the functions above then take.
+// Disfavored, so that a column named by a string takes the other side's type and the overloads above are chosen.
 
 /// True of rows whose column is equal to another column, which may be NULL.
 @_disfavoredOverload

@@ -76,7 +76,7 @@ public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQu
     /// - Throws: ``StorageError`` as ``WriteTransaction`` and ``TransactionFetchableQuery`` say.
     @discardableResult
     public func deleteAll() throws -> Int {
-        try transaction.writer.inStatement { try run.deleteAll(database) }
+        try transaction.writer.atomically { try run.deleteAll(database) }
     }
 
     /// Updates columns of every matching entity, as ``Query/updateAll(isolation:_:)`` does.
@@ -90,7 +90,7 @@ public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQu
     }
 
     func update(_ assignments: [StorageAssignment]) throws -> Int {
-        try transaction.writer.inStatement {
+        try transaction.writer.atomically {
             try run.updateAll(assignments, now: transaction.now.storageValue, database)
         }
     }

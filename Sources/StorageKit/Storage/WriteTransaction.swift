@@ -44,7 +44,7 @@ public struct WriteTransaction: TransactionReader {
     public func save<E: RegisteredEntity>(_ entity: E) throws {
         let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
-            try writer.inStatement {
+            try writer.atomically {
                 try table.save(CollectionOfOne(entity), now: now, with: writer)
             }
         }
@@ -58,7 +58,7 @@ public struct WriteTransaction: TransactionReader {
         try StorageError.explaining(table: table.name) {
             let save = { try table.save(entities, now: now, with: writer) }
             return entities.count > 1
-                ? try writer.inSavepoint(save) : try writer.inStatement(save)
+                ? try writer.inSavepoint(save) : try writer.atomically(save)
         }
     }
 
@@ -87,7 +87,7 @@ public struct WriteTransaction: TransactionReader {
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws {
         let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
-            try writer.inStatement { try table.delete(E.Record.key(of: id), with: writer) }
+            try writer.atomically { try table.delete(E.Record.key(of: id), with: writer) }
         }
     }
 
@@ -112,7 +112,7 @@ public struct WriteTransaction: TransactionReader {
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
         let table = E.Record.databaseTableName
         try StorageError.explaining(table: table) {
-            try writer.inStatement { try writer.statement("DELETE FROM \(quoted(table))").execute() }
+            try writer.atomically { try writer.statement("DELETE FROM \(quoted(table))").execute() }
         }
         return database.changesCount
     }
@@ -129,7 +129,7 @@ public struct WriteTransaction: TransactionReader {
         let sql = "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1"
         let statement = try StorageError.explaining(table: table.name) { try writer.statement(sql) }
         try statement.writer.bind(value.argument(), at: 1)
-        try writer.inStatement { try statement.execute() }
+        try writer.atomically { try statement.execute() }
         return database.changesCount
     }
 

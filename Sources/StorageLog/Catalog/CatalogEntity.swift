@@ -107,6 +107,6 @@ extension StorageError {
         StorageError(
             .schemaMismatch, "\"\(entity)\" has columns rowid, oid and _rowid_, which hide SQLite's rowid.",
             remedy: "Rename one of them."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 }

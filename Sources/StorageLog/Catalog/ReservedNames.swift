@@ -59,7 +59,7 @@ package enum ReservedNames {
         guard let name = reserved.min() else { return }
         throw StorageError(
             .invalidArgument, "The attribute \"\(name)\" of a commit is reserved.",
-            remedy: "Choose another name, which doesn't begin with \(attributePrefix) either.")
+            remedy: "Choose a name that isn't reserved and doesn't begin with \(attributePrefix)")
     }
 
     /// SQLite ignores the case of ASCII letters.

@@ -20,8 +20,8 @@ struct IntrospectedSchema {
     private(set) var ownObjects: [String: String]
     /// The names of tables and views that hide those that SQLite has built in.
     private(set) var hidingBuiltIn: Set<String>
-    /// Whether a trigger or a table may refuse a statement without its being undone, as ``SchemaRow/mayFail`` says.
-    private(set) var mayFail: Bool
+    /// Whether a failed statement may keep its earlier changes, because of a trigger or a table: see ``SchemaRow/usesFailResolution``.
+    private(set) var usesFailResolution: Bool
     /// What this reading has cost beyond one pass over `sqlite_schema`.
     private(set) var work = SchemaWork()
     private var rows: [SchemaRow]
@@ -60,7 +60,7 @@ extension LogWriter {
     func readSchema() throws -> IntrospectedSchema {
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
         schema.introspected = found
-        schema.mayFail = found.mayFail
+        schema.usesFailResolution = found.usesFailResolution
         schemaWork += found.work
         return found
     }
@@ -93,7 +93,7 @@ extension IntrospectedSchema {
         tables = earlier?.tables ?? [:]
         ownObjects = earlier?.ownObjects ?? [:]
         hidingBuiltIn = earlier?.hidingBuiltIn ?? []
-        mayFail = earlier?.mayFail ?? false
+        usesFailResolution = earlier?.usesFailResolution ?? false
         rows = []
         let changed = try readRows(database, knowing: earlier?.rows ?? [])
         guard !changed.isEmpty else { return }
@@ -104,7 +104,9 @@ extension IntrospectedSchema {
         if changed.contains(where: \.hidesBuiltIn) {
             hidingBuiltIn = Set(rows.lazy.filter(\.hidesBuiltIn).map(\.name))
         }
-        if changed.contains(where: \.mayFail) { mayFail = rows.contains(where: \.mayFail) }
+        if changed.contains(where: \.usesFailResolution) {
+            usesFailResolution = rows.contains(where: \.usesFailResolution)
+        }
         try inspectTables(Set(changed.map(\.key)), database)
     }
 

@@ -17,12 +17,12 @@ extension LogWriter {
         var stale: [RowidAddress: Int64] = [:]
         var touch = firstTouch
         let touches = storage_capture_touch_count(capture)
-        let foreignHead = foreign.head
+        let lastSeenEnd = foreignWrites.lastSeenEnd
         // Links to compare with the rows of their events.
-        var doubtful: [(earlier: Int64, index: Int)] = []
+        var linksToCheck: [(earlier: Int64, index: Int)] = []
         func check(_ earlier: Int64, before position: Int64, at index: Int, _ shape: storage_shape) throws {
             guard (1..<position).contains(earlier) else { throw foreignRow(at: earlier, shape) }
-            if foreignHead > 0, earlier <= foreignHead || earlier >= base { doubtful.append((earlier, index)) }
+            if lastSeenEnd > 0, earlier <= lastSeenEnd || earlier >= base { linksToCheck.append((earlier, index)) }
         }
         func restore(before event: Int) {
             while touch < touches, storage_capture_touches(capture)[touch].event <= event {
@@ -58,7 +58,7 @@ extension LogWriter {
                 stale[address] = nil
             }
         }
-        try checkRows(of: &doubtful)
+        try checkRows(of: &linksToCheck)
         restore(before: range.upperBound)
         try stampPositions(stale)
         if !defersTombstones { try writeTombstones() }
@@ -174,7 +174,7 @@ extension StorageError {
             "Another program has written to the table \"\(table)\": the log doesn't have a row that is to be changed, and whose last change is @\(position). Nothing of this commit was kept.",
             remedy:
                 "Show the difference: storagekit verify. Restore the table from the log: storagekit rebuild \(table)")
-        error.isOfForeignRow = true
+        error.isCausedByUnrecordedRow = true
         return error
     }
 }

@@ -9,14 +9,14 @@ struct ForeignWrites {
     var version: Int64 = 0
     /// The log's end when another program's write was last found; 0 if none was. Until then, it may have given a row the position of
     /// another row's event.
-    var head: Int64 = 0
+    var lastSeenEnd: Int64 = 0
     /// Reads the events with which links are compared. Until another program writes again or a transaction fails, it is kept for
     /// later transactions, which often change rows of the same segments.
     var reader: LogReader?
 
     /// The largest size of decoded segments that are kept from one transaction to the next. The reader keeps buffers of limited size
     /// besides.
-    static let keptBytes = 4 << 20
+    static let maximumKeptBytes = 4 << 20
 }
 
 /// Back-links after writes of other programs.
@@ -28,19 +28,21 @@ struct ForeignWrites {
 extension LogWriter {
     /// Called when a transaction has begun.
     func noteForeignWrites() throws {
-        guard foreign.fileVersion == nil || fileVersion() != foreign.fileVersion else { return }
+        guard foreignWrites.fileVersion == nil || fileVersion() != foreignWrites.fileVersion else { return }
         // It doesn't count the connection's own changes, but takes longer to read.
         let version = try pragma("data_version")
-        defer { foreign.version = version }
-        guard version != foreign.version else { return }
-        foreign.head = head.position
-        foreign.reader = nil
+        defer { foreignWrites.version = version }
+        guard version != foreignWrites.version else { return }
+        foreignWrites.lastSeenEnd = head.position
+        foreignWrites.reader = nil
     }
 
     /// Called when a transaction is durable.
     func noteOwnWrites() {
-        foreign.fileVersion = fileVersion()
-        if let reader = foreign.reader, reader.keptBytes > ForeignWrites.keptBytes { foreign.reader = nil }
+        foreignWrites.fileVersion = fileVersion()
+        if let reader = foreignWrites.reader, reader.keptBytes > ForeignWrites.maximumKeptBytes {
+            foreignWrites.reader = nil
+        }
     }
 
     private func fileVersion() -> UInt32? {
@@ -56,8 +58,8 @@ extension LogWriter {
         if earlier > head.position {
             return Self.event(index, of: view, mayFollow: Int(earlier - head.position - 1), of: view)
         }
-        let reader = foreign.reader ?? LogReader(database)
-        foreign.reader = reader
+        let reader = foreignWrites.reader ?? LogReader(database)
+        foreignWrites.reader = reader
         guard let batch = try reader.batch(containing: earlier) else { return false }
         return batch.withView { Self.event(index, of: view, mayFollow: Int(earlier - batch.header.first), of: $0) }
     }

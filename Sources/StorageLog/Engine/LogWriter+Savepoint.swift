@@ -2,23 +2,23 @@ internal import CSQLite
 internal import StorageCore
 
 extension LogWriter {
-    /// Runs one statement of the engine's calls, which is undone if it throws.
+    /// Runs a call's statement so that all of its changes are undone if it throws.
     ///
     /// SQLite undoes a refused statement by itself, except for what it has done before RAISE(FAIL) or ON CONFLICT FAIL.
-    package func inStatement<Value>(_ body: () throws -> Value) throws -> Value {
+    package func atomically<Value>(_ body: () throws -> Value) throws -> Value {
         // A trigger that the statement before has created may be one with RAISE(FAIL).
         storage_capture_look_at_schema(capture)
-        return try schema.mayFail || temporaryObjectMayFail() ? inSavepoint(body) : body()
+        return try schema.usesFailResolution || temporaryObjectUsesFailResolution() ? inSavepoint(body) : body()
     }
 
-    /// Whether a temporary object may refuse a statement and keep what it has done before: a trigger, or a table to which one writes.
-    private func temporaryObjectMayFail() throws -> Bool {
+    /// Whether a failed statement may keep its earlier changes because of a temporary object: a trigger, or a table to which one writes.
+    private func temporaryObjectUsesFailResolution() throws -> Bool {
         // To read its schema would open it.
         guard sqlite3_db_readonly(database.handle, "temp") >= 0 else { return false }
         let select = try statement("SELECT sql FROM sqlite_temp_schema WHERE sql IS NOT NULL")
         defer { select.reset() }
         while try select.step() {
-            if SchemaRow.keepsFailed(select, at: 0) { return true }
+            if SchemaRow.usesFailResolution(select, at: 0) { return true }
         }
         return false
     }

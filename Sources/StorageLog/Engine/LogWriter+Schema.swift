@@ -12,8 +12,8 @@ struct SchemaState {
     var roots: [UInt32: Int64] = [:]
     /// Entities with triggers of users.
     var triggered: Set<UInt32> = []
-    /// Whether SQLite may keep what a refused statement has done.
-    var mayFail = false
+    /// Whether a failed statement may keep its earlier changes: see ``SchemaRow/usesFailResolution``.
+    var usesFailResolution = false
     /// Whether an entity has tombstones in the file, if known.
     var tombstones: [UInt32: Bool] = [:]
     /// Columns added in this transaction whose rows don't hold their default yet.
@@ -179,7 +179,7 @@ extension LogWriter {
             schema.introspected?.tables[entity.stored.folded]?.root = root
         }
         noteHiddenRowidNames(found)
-        schema.mayFail = found.mayFail
+        schema.usesFailResolution = found.usesFailResolution
     }
 
     /// Notes in the catalog which names of the rowid are hidden by columns that it doesn't know, after tables were replaced.
@@ -406,7 +406,7 @@ extension StorageError {
         StorageError(
             .schemaMismatch, "The table of an entity was renamed to \"\(table)\", a name that is reserved.",
             remedy: "Choose a name that doesn't begin with storage_."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 
     fileprivate static func generatedColumn(_ column: String, of entity: String) -> StorageError {
@@ -414,14 +414,14 @@ extension StorageError {
             .schemaMismatch,
             "\"\(entity)\" gets a generated column \"\(column)\", and values that are computed have no history.",
             remedy: "Compute it in a view or in the query, or let a trigger fill a column of its own."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 
     static func tableWithoutRowid(_ entity: String) -> StorageError {
         StorageError(
             .schemaMismatch, "The new table of \"\(entity)\" is WITHOUT ROWID, and history needs the rowid.",
             remedy: "Leave out WITHOUT ROWID."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 
     static func recreatedTable(_ name: String) -> StorageError {
@@ -430,6 +430,6 @@ extension StorageError {
             "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
             remedy:
                 "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or recreate it in a migration of the schema, which records the changes of its rows."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 }

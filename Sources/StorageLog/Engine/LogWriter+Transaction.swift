@@ -58,7 +58,7 @@ extension LogWriter {
         } catch {
             let error = classified(error)
             // It may have read what is undone now.
-            foreign.reader = nil
+            foreignWrites.reader = nil
             // The original error is the relevant one; a rollback can fail only if SQLite has already rolled back by itself.
             if db.isInsideTransaction { try? db.rollback() }
             storage_capture_reset(capture)

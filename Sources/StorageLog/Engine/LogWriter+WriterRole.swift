@@ -17,9 +17,9 @@ extension LogWriter {
         try with(WriterRole(engine: 2, isSuppressed: 0), body)
     }
 
-    /// Has FTS5 write the words that it keeps in memory until the next savepoint or the end of the transaction. In another role, its
-    /// tables may not be written.
-    package func writeKeptWords() throws {
+    /// Makes FTS5 write its pending terms, which it otherwise keeps until the next savepoint or the end of the transaction, when the
+    /// writer may have a role that can't write to its tables.
+    package func flushFullTextIndexes() throws {
         try statement("SAVEPOINT storage_words").execute()
         try statement("RELEASE storage_words").execute()
     }

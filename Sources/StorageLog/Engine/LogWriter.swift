@@ -64,7 +64,7 @@ package final class LogWriter {
     /// Whether a projection has run since followers were woken.
     var hasRunProjection = false
     var guarded = GuardedState()
-    var foreign = ForeignWrites()
+    var foreignWrites = ForeignWrites()
     var writeGuard = WriteGuardState()
     /// The write-ahead log and its index, which SQLite finds by name when it opens them and never looks for again.
     let sidecars: [FileIdentity]
@@ -91,13 +91,13 @@ package final class LogWriter {
         }
         self.capture = capture
         try learnSettings()
-        foreign.version = try pragma("data_version")
+        foreignWrites.version = try pragma("data_version")
     }
 
     deinit {
         statements.removeAll()
         fixedStatements.removeAll()
-        foreign.reader = nil
+        foreignWrites.reader = nil
         sqlite3_preupdate_hook(database.handle, nil, nil)
         sqlite3_trace_v2(database.handle, 0, nil, nil)
         storage_capture_destroy(capture)

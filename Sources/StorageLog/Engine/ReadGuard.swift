@@ -10,9 +10,9 @@ internal import StorageRecords
 /// collation, or a function with the same number of arguments, is defined another way. So a read that has changed nothing costs one
 /// step of a statement that reads nothing, before and after its body.
 ///
-/// One of SQLite's functions or collations that was redefined can't be defined as it was, except LIKE: such a connection isn't used
-/// again. In memory there is no other one, and a read that redefines something is refused. What isn't found: a function with a number
-/// of arguments for which SQLite has none of its own, as `max` with two, and those of users, which each read may define.
+/// A redefined function or collation of SQLite can't be restored, except LIKE, so the connection isn't used again; in memory there is
+/// no other one, and the read is refused. Not detected: functions with a number of arguments for which SQLite lists none of its own
+/// (`max` with two), and the user's own functions, which each read may define.
 ///
 /// Not `Sendable`: it belongs to one read.
 struct ReadGuard {
@@ -179,8 +179,8 @@ extension StorageError {
         StorageError(
             .invalidArgument,
             """
-            A read has redefined SQLite's \(definitions.joined(separator: ", ")), and a store in memory keeps that for all that \
-            follows.
+            A read has redefined SQLite's \(definitions.joined(separator: ", ")); in a store in memory, all later calls use \
+            that definition.
             """,
             remedy: "Give your functions and collations other names, and begin with a new store.", cause: cause)
     }

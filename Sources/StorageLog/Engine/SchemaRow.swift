@@ -15,8 +15,8 @@ struct SchemaRow {
     let key: ExactText
     /// Whether it is a trigger of the write guard, which isn't a part of its table's definition.
     let isGuard: Bool
-    /// Whether a statement may be refused without being undone, as ``keepsFailed(_:at:)`` says.
-    let mayFail: Bool
+    /// Whether a failed statement may keep its earlier changes: see ``usesFailResolution(_:at:)``.
+    let usesFailResolution: Bool
 
     /// The word FAIL.
     private static let fail = "*[^a-zA-Z0-9_][fF][aA][iI][lL][^a-zA-Z0-9_]*"
@@ -41,12 +41,12 @@ struct SchemaRow {
         sql = row.string(5)
         key = table.folded
         isGuard = type == "trigger" && WriteGuard.owns(trigger: name, on: table, sql: sql)
-        mayFail = !table.isReservedName && Self.keepsFailed(row, at: 5)
+        usesFailResolution = !table.isReservedName && Self.usesFailResolution(row, at: 5)
     }
 
-    /// Whether the SQL in a column may refuse a statement and keep what it has done before: by `RAISE(FAIL)`, `INSERT OR FAIL`,
+    /// Whether a failed statement may keep its earlier changes: the SQL in a column has `RAISE(FAIL)`, `INSERT OR FAIL`,
     /// `UPDATE OR FAIL`, or a constraint with `ON CONFLICT FAIL`. A text, a comment or a name that is the word FAIL doesn't count.
-    static func keepsFailed(_ row: PreparedStatement, at column: Int32) -> Bool {
+    static func usesFailResolution(_ row: PreparedStatement, at column: Int32) -> Bool {
         guard sqlite3_strglob(fail, sqlite3_column_text(row.pointer, column)) == 0 else { return false }
         // A savepoint too many does less harm than one that is missing.
         guard let tokens = try? SQLToken.tokens(of: row.string(column), skippingComments: true) else { return true }

@@ -27,7 +27,7 @@ extension StorageError {
         StorageError(
             .corrupt, "Another program has dropped the table of entity \"\(name)\". The log still has its rows.",
             remedy: "Close the store and open it again, which rebuilds the table from the log."
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 
     /// An error for an entity whose table isn't the one that the writer knows any more, by the work of another program.
@@ -36,7 +36,7 @@ extension StorageError {
             .schemaMismatch,
             "The table of entity \"\(name)\" isn't the one that the store had: another program has replaced, changed or emptied it.",
             remedy: "Close the store. What differs from the log: storagekit verify"
-        ).ofSchemaChange()
+        ).causedBySchemaChange()
     }
 
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
@@ -86,7 +86,7 @@ extension StorageError {
             return StorageError(
                 .schemaMismatch, "A column of \(location) can't be captured: it is generated.",
                 remedy: "Drop the column; compute it in a view or query."
-            ).ofSchemaChange()
+            ).causedBySchemaChange()
         case STORAGE_CAPTURE_RESERVED_TABLE:
             return StorageError.reservedTable(entity)
         case STORAGE_CAPTURE_NULL_IN_KEY:
@@ -108,13 +108,13 @@ extension StorageError {
                 .schemaMismatch,
                 "A table of \(location.isEmpty ? "an entity" : location) changed its columns in a way that can't be followed.",
                 remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only."
-            ).ofSchemaChange()
+            ).causedBySchemaChange()
         case STORAGE_CAPTURE_FOREIGN_TABLE:
             return StorageError(
                 .corrupt,
                 "Another program has changed the table of \(location): columns that the log has are missing, or its primary key is another. Nothing of this commit was stored.",
                 remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild"
-            ).ofSchemaChange()
+            ).causedBySchemaChange()
         default:
             return StorageError(
                 .unusable, "There is no memory for the changes of this commit.",

@@ -24,12 +24,18 @@ extension DatabaseFile {
         try register("swiftLocalizedStandardCompare", on: connection) { _, leftSize, left, rightSize, right in
             Int32(text(left, leftSize).localizedStandardCompare(text(right, rightSize)).rawValue)
         }
-        try register("swiftCapitalizedString", on: connection) { convert($0, $2, \.capitalized) }
-        try register("swiftLowercaseString", on: connection) { convert($0, $2) { $0.lowercased() } }
-        try register("swiftUppercaseString", on: connection) { convert($0, $2) { $0.uppercased() } }
-        try register("swiftLocalizedCapitalizedString", on: connection) { convert($0, $2, \.localizedCapitalized) }
-        try register("swiftLocalizedLowercaseString", on: connection) { convert($0, $2, \.localizedLowercase) }
-        try register("swiftLocalizedUppercaseString", on: connection) { convert($0, $2, \.localizedUppercase) }
+        try register("swiftCapitalizedString", on: connection) { convert($0, arguments: $2, by: \.capitalized) }
+        try register("swiftLowercaseString", on: connection) { convert($0, arguments: $2) { $0.lowercased() } }
+        try register("swiftUppercaseString", on: connection) { convert($0, arguments: $2) { $0.uppercased() } }
+        try register("swiftLocalizedCapitalizedString", on: connection) {
+            convert($0, arguments: $2, by: \.localizedCapitalized)
+        }
+        try register("swiftLocalizedLowercaseString", on: connection) {
+            convert($0, arguments: $2, by: \.localizedLowercase)
+        }
+        try register("swiftLocalizedUppercaseString", on: connection) {
+            convert($0, arguments: $2, by: \.localizedUppercase)
+        }
     }
 
     private static func register(
@@ -72,7 +78,7 @@ private func text(_ argument: OpaquePointer) -> String? {
 
 /// Returns the converted text to SQLite; NULL for what is no text, as GRDB's functions do.
 private func convert(
-    _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ conversion: (String) -> String
+    _ context: OpaquePointer?, arguments: UnsafeMutablePointer<OpaquePointer?>?, by conversion: (String) -> String
 ) {
     guard let argument = arguments?[0], let text = text(argument) else { return sqlite3_result_null(context) }
     // As GRDB's, it ends at the first NUL, and SQLite copies it before the call returns.

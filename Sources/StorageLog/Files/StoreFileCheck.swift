@@ -16,7 +16,7 @@ package enum StoreFileCheck {
         guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
             throw StorageError(
                 .invalidName, "\"\(path)\" isn't the path of a file.",
-                remedy: "Give a plain path. A store in memory is there only in its program, by StorageKit.inMemory.")
+                remedy: "Give the path of a file. Programs open a store in memory with StorageKit.inMemory.")
         }
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var isFolder: ObjCBool = false

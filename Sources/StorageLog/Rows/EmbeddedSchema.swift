@@ -69,8 +69,7 @@ struct EmbeddedSchema: Sendable {
             if isSame(usual[keyPath: path], value) { continue }
             return probe.varied.map { isSame($0, value) } ?? false ? column.name : nil
         }
-        // A stored property that varies with no other column is the one of its type that can't be varied, as no second value of
-        // it can be guessed.
+        // If no column changed the property, it is the one column of its type for which no second sample value could be guessed.
         guard MemoryLayout<Root>.offset(of: path) != nil else { return nil }
         // One that isn't coded has no column at all.
         let properties = Mirror(reflecting: usual).children.filter { type(of: $0.value) == Value.self }

@@ -272,7 +272,7 @@ extension DatabaseAdoption {
             }
             let before = writer.pendingEvents
             rowid = try writer.recordBaseline(
-                of: next.entity, after: rowid, count: limits.rowsOfStep,
+                of: next.entity, after: rowid, count: limits.rowsPerStep,
                 bytes: next.isCyclic ? limits.cyclicBytes : limits.bytes)
             values += (writer.pendingEvents - before) * next.entity.columns.count
             if rowid == nil { rest.removeLast() }

@@ -184,7 +184,7 @@ package struct PointRestore: Sendable {
     private func refusal(of finding: VerifyReport.Finding, _ outcome: Outcome) throws -> StorageError {
         try withSource { database, _ in
             let isOfThePoint =
-                try finding.message == VerifyReport.Finding.invalidReference && outcome.leftCommits > 0
+                try finding.isInvalidReference && outcome.leftCommits > 0
                 && !ForeignKeyCheck(database).broken.contains { $0.table == finding.table }
             guard isOfThePoint else {
                 return StorageError(

@@ -22,7 +22,8 @@ extension Verifier {
         }
         let references = try ForeignKeyCheck(database)
         for broken in references.broken {
-            report.add("file", table: broken.table, VerifyReport.Finding.invalidReference)
+            report.add(
+                "file", table: broken.table, "a foreign key refers to a missing row", isInvalidReference: true)
         }
         for part in references.unresolved { report.warn("schema", table: part.table, part.reason) }
     }

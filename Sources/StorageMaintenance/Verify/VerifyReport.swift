@@ -15,8 +15,8 @@ public struct VerifyReport: Sendable {
         public let table: String?
         /// A description of the problem.
         public let message: String
-
-        static let invalidReference = "a foreign key leads nowhere"
+        /// Whether rows of the table refer to missing rows.
+        var isInvalidReference = false
 
         public var description: String {
             let location = [position.map { "@\($0)" }, table].compactMap { $0 }.joined(separator: " ")
@@ -50,12 +50,17 @@ public struct VerifyReport: Sendable {
     /// The most findings that are listed.
     static let findingLimit = 100
 
-    mutating func add(_ kind: String, position: Int64? = nil, table: String? = nil, _ message: String) {
+    mutating func add(
+        _ kind: String, position: Int64? = nil, table: String? = nil, _ message: String,
+        isInvalidReference: Bool = false
+    ) {
         guard findings.count < Self.findingLimit else {
             isTruncated = true
             return
         }
-        findings.append(Finding(kind: kind, position: position, table: table, message: message))
+        findings.append(
+            Finding(
+                kind: kind, position: position, table: table, message: message, isInvalidReference: isInvalidReference))
     }
 
     mutating func warn(_ kind: String, table: String? = nil, _ message: String) {
@@ -70,7 +75,7 @@ public struct VerifyReport: Sendable {
         let advice = Self.advice(on: "deleted", in: table, isSearched: isSearched)
         warn(
             at: row.position, table,
-            "inserts a row that is there since @\(row.earlier): another program had deleted it, without an event. The insert counts as a replacement of the row. \(advice); to refuse such programs: storagekit guard"
+            "inserts a row that the log has had since @\(row.earlier): another program had deleted it without an event. The insert counts as a replacement of the row. \(advice); to refuse such programs: storagekit guard"
         )
     }
 
@@ -82,7 +87,7 @@ public struct VerifyReport: Sendable {
         let advice = Self.advice(on: "earlier", in: table, isSearched: isSearched)
         warn(
             at: value.position, table,
-            "has an old value of \"\(catalog.column(id: value.column)?.name ?? "")\" that the row didn't have in the log: another program had changed it, without an event. Readings of the past have that value or the one before. \(advice); to refuse such programs: storagekit guard"
+            "records an old value of \"\(catalog.column(id: value.column)?.name ?? "")\" that differs from the log: another program had changed it without an event. Reads of the past return this value or the logged one. \(advice); to refuse such programs: storagekit guard"
         )
     }
 

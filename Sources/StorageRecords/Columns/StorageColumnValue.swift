@@ -59,8 +59,8 @@ extension StorageColumnValue {
     /// Conditions use ``storageValue``, which also represents whole numbers that no column can hold, so that they compare as
     /// they should.
     ///
-    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store, and for a value of which the
-    ///   type's column would make another.
+    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store, and for a value that
+    ///   the column's type affinity would change.
     @inlinable public func _storable() throws(StorageError) -> StorageValue {
         let value = storageValue
         if case .text(let text) = value, Self.columnType == "INTEGER" {

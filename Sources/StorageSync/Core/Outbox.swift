@@ -279,9 +279,9 @@ extension Outbox {
         return group.map { pending[$0] }
     }
 
-    /// Parks a write that can't be sent, without those of its origin that can: they become one of their own.
+    /// Parks a write that can't be sent. Earlier writes of the same origin that can be sent become a write of their own: the remote
+    /// hasn't seen that origin.
     mutating func park(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
-        // The remote has never seen the origin of all.
         let sendable = write.sendableEnd.map { end in
             group(at: position) { $0.state == .waiting }.filter { pending[$0].position <= end }
         }

@@ -23,7 +23,7 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
     private var isListening = false
     private(set) var snapshotEnd: Int64?
     /// Whether the last answer to a pull was the page that sets it. If that got lost, it is repeated.
-    private var isEndHandedOut = false
+    private var isSnapshotEndReturned = false
 
     private enum Fetched {
         case waiting(RemoteChange)
@@ -66,7 +66,7 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
         switch request {
         case .hello(let epoch):
             for (id, state) in fetched { if case .handedOut(let change) = state { fetched[id] = .waiting(change) } }
-            if isEndHandedOut { (snapshotEnd, isEndHandedOut) = (nil, false) }
+            if isSnapshotEndReturned { (snapshotEnd, isSnapshotEndReturned) = (nil, false) }
             return .welcome(try await service.hub.hello(from: producer, epoch: epoch, as: .full))
         case .push(let epoch, let line, let first, let origins):
             let outgoing = try await outgoing(origins)
@@ -207,7 +207,7 @@ extension HubRemote {
 
     private func page(behind position: Int64, on line: [UInt8]) async throws -> SyncPage {
         let nothing = SyncPage(start: position, end: position, changes: [])
-        isEndHandedOut = false
+        isSnapshotEndReturned = false
         if let page = fetchedPage(at: position) { return page }
         if !isListening {
             await waitForWork()
@@ -235,7 +235,7 @@ extension HubRemote {
         }
         // A pull of an earlier listener may have missed what was written since.
         guard isListening, !task.isCancelled, page.end == position, snapshotEnd == nil else { return local(page) }
-        (snapshotEnd, isEndHandedOut) = (position, true)
+        (snapshotEnd, isSnapshotEndReturned) = (position, true)
         guard position == 0 else { return SyncPage(start: position, end: position, changes: [], part: .last) }
         guard let document else { return SyncPage(start: position, end: position, changes: [], part: .only) }
         return SyncPage(start: position, end: position, changes: [deletion(of: document, at: 0)])

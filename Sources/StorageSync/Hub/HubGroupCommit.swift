@@ -52,7 +52,7 @@ final class HubGroupCommit: Sendable {
         while let jobs = take() {
             do {
                 for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
-            } catch let error where jobs.count > 1 && !error.isOfTheStore || error.isOfUnfitTable {
+            } catch let error where jobs.count > 1 && !error.isOfTheStore || error.isCausedByTableSchema {
                 // One of them has rolled back the transaction for all: each is applied by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {
@@ -141,9 +141,9 @@ extension Error {
     /// another program has changed, which SQLite reports as it compiles a statement. A row that another program has written is one
     /// document's, and later requests needn't wait for it.
     package var isOfTheStore: Bool {
-        guard let error = self as? StorageError, !error.isOfForeignRow else { return false }
+        guard let error = self as? StorageError, !error.isCausedByUnrecordedRow else { return false }
         return error.isStoreFailure || error.isOfTheMachine
-            || error.isOfUnfitTable
+            || error.isCausedByTableSchema
             || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
     }
 
@@ -152,8 +152,8 @@ extension Error {
     ///
     /// SQLite has the same code for what a function of a trigger or a constraint refuses, which is the written data's fault. A hub's write
     /// distinguishes them: for that, ``HubEntityTable`` throws `conflict`.
-    var isOfUnfitTable: Bool {
+    var isCausedByTableSchema: Bool {
         guard let error = self as? StorageError else { return false }
-        return error.code == .database || error.isOfSchemaChange
+        return error.code == .database || error.isCausedBySchemaChange
     }
 }

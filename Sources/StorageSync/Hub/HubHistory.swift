@@ -97,7 +97,7 @@ final class HubHistory {
                 if questionIndex == questions.count {
                     let version: Int64?
                     do { version = try table.row(key, in: writer.database)?.position } catch {
-                        guard skipsUnfitTables, error.isOfUnfitTable else { throw error }
+                        guard skipsUnfitTables, error.isCausedByTableSchema else { throw error }
                         continue
                     }
                     questionIndices[write.document] = questionIndex

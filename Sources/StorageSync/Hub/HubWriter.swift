@@ -68,15 +68,15 @@ struct HubWriter {
             receipt = try writer.commit(metadata) { isNew = try change(write, from: producer) }
         } catch let error as Rejected {
             return .rejected(error.rejection)
-        } catch let error as StorageError where error.isOfForeignRow {
+        } catch let error as StorageError where error.isCausedByUnrecordedRow {
             return .rejected(.invalid(HubError.unrecorded.reason))
         } catch let error as StorageError where !error.isOfTheStore {
             // A constraint, a trigger or a limit of the store.
             return .rejected(.invalid(access.reason(error)))
-        } catch let error where rejectsUnfitTables && error.isOfUnfitTable {
+        } catch let error where rejectsUnfitTables && error.isCausedByTableSchema {
             return .rejected(
                 .invalid(
-                    "The table of \"\(write.document.entity)\" can't be written as its schema is: another program has changed it, or it uses a function that the hub's process lacks. Retry this once the hub's operator has repaired it: storagekit verify shows what another program has changed."
+                    "The table of \"\(write.document.entity)\" can't be written because its schema doesn't fit: another program has changed it, or it uses a function that the hub's process lacks. Retry this once the hub's operator has repaired it: storagekit verify shows what another program has changed."
                 ))
         }
         known.applied(origin: write.origin)

@@ -110,14 +110,14 @@ extension StoreHub {
         do {
             do {
                 return try await self.write(write, expecting: expected, key: key, as: access)
-            } catch  where error.isOfUnfitTable {
+            } catch  where error.isCausedByTableSchema {
                 // A commit records what can be followed, as a column that was renamed. One that fails doesn't.
                 _ = try await storage.engine.commit(CommitMetadata()) { _, _ in }
                 return try await self.write(write, expecting: expected, key: key, as: access)
             }
         } catch let error as HubWriter.Rejected {
             throw HubError(error.rejection)
-        } catch let error as StorageError where error.isOfForeignRow {
+        } catch let error as StorageError where error.isCausedByUnrecordedRow {
             throw HubError.unrecorded
         } catch let error as StorageError where !error.isOfTheStore {
             throw HubError.invalid(access.reason(error))

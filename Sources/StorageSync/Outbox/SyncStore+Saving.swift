@@ -50,7 +50,7 @@ extension SyncStore {
         try apply(transaction, gone: gone, to: row, tx)
         let lines = row.record.lines
         row.record = transaction.record
-        // Of a version that was fetched by its id, another line of history may have an earlier one only.
+        // Another line of history may only have an earlier version of a document that was fetched by id.
         let isOtherLine = !lines.isEmpty && lines != row.record.lines
         if try transaction.restartsPull || isOtherLine && !versions.isEmpty(in: db) { try restartPull(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }

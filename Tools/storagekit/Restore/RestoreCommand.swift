@@ -11,7 +11,7 @@ struct RestoreCommand: AsyncParsableCommand {
             any store and isn't changed. A point inside a commit includes the whole commit; @0 makes an empty store. To \
             revert tables in place and keep the later history, use restore-state.
 
-            A point at which foreign keys would lead nowhere is refused. --dry-run doesn't check that: it only counts rows.
+            A point at which rows would refer to missing rows is refused. --dry-run doesn't check that: it only counts rows.
 
             A final commit records who restored it, from what, and why: storagekit log --table storage_operation -p
 

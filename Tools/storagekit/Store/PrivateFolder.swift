@@ -35,7 +35,7 @@ extension PrivateFolder {
 
         /// Creates a folder.
         ///
-        /// - Returns: False if a signal is ending the process: nobody would remove the folder.
+        /// - Returns: False if a signal is ending the process: the folder would never be removed.
         func create(_ path: String) throws -> Bool {
             try state.withLock { state in
                 guard !state.isEnding else { return false }

@@ -24,7 +24,7 @@ enum UnfinishedFiles {
         do {
             return try await body()
         } catch {
-            // No file can be opened any more once a signal ends the process: what fails for that must not end it otherwise.
+            // Once a signal is ending the process, opening a file fails; that error must not end it in another way.
             ShellCommand.waitIfEnding()
             throw error
         }
@@ -54,7 +54,7 @@ enum UnfinishedFiles {
 
     /// Removes them and ends the process by a signal.
     static func end(by number: Int32) -> Never {
-        // Before no file can be opened: folders are read to be removed.
+        // Before new files are prevented: removing a folder opens it.
         PrivateFolder.discardAll()
         preventNewFiles()
         FilePlacement.discardAll()

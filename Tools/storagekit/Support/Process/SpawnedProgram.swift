@@ -14,7 +14,7 @@ struct SpawnedProgram {
     let environment: [String: String]
     /// Whether its standard input is empty, and not this process's.
     var hasEmptyInput = false
-    /// Which of this process's descriptors it has under which numbers, duplicated in this order.
+    /// File descriptors to duplicate into the program (dup2), in this order.
     var descriptors: [(source: Int32, target: Int32)] = []
     /// The signals that this process handles, whose default actions it has. SIGPIPE, which this process ignores, is always one.
     var defaultSignals: Set<Int32> = []

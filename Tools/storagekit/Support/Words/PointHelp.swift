@@ -16,8 +16,8 @@ enum PointHelp {
 
         TARGETS: users is a table, users/42 a row, users/42#name a cell. Write %2F for / in a table's name, %23 for #, \
         %2C for a comma inside one part of a key of several columns, and %25 for a percent sign before such a code. \
-        A row whose key has such a code itself is found as it is written; if that could be two rows, they are named. \
-        Names as they are shown are always found, ids of JSON unless they are another row's name: seats/x%252Cy,1 and \
+        A key that itself contains such a code is also found as written; if two rows match, both are listed. A printed \
+        name always finds its row; the id from JSON does unless it is another row's printed name: seats/x%252Cy,1 and \
         seats/x%2Cy,1.
 
         ZONE: on a terminal, times are read and shown in your time zone (TZ), elsewhere in UTC; --time utc or --time local \
