@@ -32,10 +32,10 @@ static inline void storagekit_edit_prepare(EditLine *editor, History *history_li
     el_set(editor, EL_BIND, "^C", "storagekit-give-up", NULL);
 }
 
-// Gives the terminal back as it was, before the process stops.
+// Restores the terminal's settings before the process stops.
 static inline void storagekit_edit_suspend(EditLine *editor) { el_set(editor, EL_PREP_TERM, 0); }
 
-// Takes the terminal again, and draws the line, below what other programs have written.
+// Switches the terminal to editing again, and redraws the line below what other programs have printed.
 static inline void storagekit_edit_resume(EditLine *editor) {
     el_set(editor, EL_PREP_TERM, 1);
     el_set(editor, EL_REFRESH);

@@ -119,7 +119,7 @@ final class TestClock: StorageClock {
         return (try StorageKit.inMemory(config: config) { $0.addKVCache() }, config)
     }
 
-    @Test("Keys on disk differ behind a NUL character too")
+    @Test("Disk cache keys that differ only after a NUL are distinct")
     func diskCacheKeysWithNUL() async throws {
         let clock = TestClock()
         let (context, config) = try disk(quota: 8, clock)

@@ -134,7 +134,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test("An entity is compared by a name that it has had, and no other name is one of the store")
+    @Test("diff accepts a former name of an entity, and refuses a name that the store never had")
     func differenceByFormerName() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.path("a.sqlite"))

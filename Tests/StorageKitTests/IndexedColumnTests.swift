@@ -84,7 +84,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test("A dropped column takes its own indexes along")
+    @Test("Dropping a column drops the indexes on it alone")
     func drop() async throws {
         try await fill("CREATE INDEX parts_a ON parts(a) WHERE a > ''", "CREATE INDEX parts_b ON parts(b)")
         let storage = try open {
@@ -99,7 +99,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test("A temporary index isn't taken for the table's own of the same name")
+    @Test("A temporary index of the same name isn't mistaken for the table's")
     func temporaryIndex() async throws {
         try await fill("CREATE INDEX parts_a ON parts(a)", "CREATE INDEX parts_b ON parts(b)")
         let storage = try open {
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "What else uses a dropped column is named",
+        "Dropping a column that an index, trigger or view uses is refused, and names that object",
         arguments: [
             ("CREATE INDEX parts_ba ON parts(b, a)", "index parts_ba"),
             ("CREATE TRIGGER parts_t AFTER UPDATE ON parts BEGIN SELECT new.a; END", "trigger parts_t"),
@@ -142,7 +142,7 @@ import Testing
 
     /// There is no index, trigger or view to drop.
     @Test(
-        "A column that the table's own constraint uses is dropped by recreating the table",
+        "Dropping a column that the table's own constraint uses is refused, with the advice to recreate the table",
         arguments: [
             "a TEXT NOT NULL UNIQUE, b TEXT NOT NULL", "a TEXT NOT NULL, b TEXT NOT NULL, UNIQUE(a, b)",
             "a TEXT NOT NULL, b TEXT NOT NULL, CHECK(a <> b)",

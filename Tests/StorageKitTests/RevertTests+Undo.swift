@@ -57,7 +57,7 @@ extension RevertTests {
     }
 
     /// With these attributes the write would count as an undo, or as one of a sync engine or a hub.
-    @Test("An attribute of the library isn't one for a write of the program")
+    @Test("Reserved attribute names are refused")
     func reservedAttribute() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "first", count: 0))

@@ -329,8 +329,7 @@ struct SaveTests {
         #expect(try await storage.count(Ware.self) == 2)
     }
 
-    /// The process would end.
-    @Test("A type that makes integers of reals is declared")
+    @Test("Declaring a type that converts reals to integers doesn't trap")
     func integersMadeOfReals() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(PauseRecord.self) }.facade
         let pause = Pause(id: 1, length: Length(milliseconds: 1_500))

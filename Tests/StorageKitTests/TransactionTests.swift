@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The code alone doesn't say that the store's own file has failed.
-    @Test("Of a call that throws an error of the user's code, no row is saved")
+    @Test("A call that throws an error of the user's code keeps nothing")
     func failedCallOfUser() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(LetterRecord.self) }.facade
         try await storage.write { tx in
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// RAISE(FAIL) keeps what its statement has done before.
-    @Test("Of a call that a trigger fails, nothing is kept")
+    @Test("A call that a trigger fails keeps nothing")
     func failingTrigger() async throws {
         let storage = try await storage()
         try await storage.write { tx in
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "Of a call that fails in any spelling, nothing is kept, also right after what fails it was created",
+        "A call that fails in any spelling keeps nothing, also right after what fails it was created",
         arguments: [
             "SELECT RAISE ( /* no */ fail , 'no')", "INSERT OR -- no\n FaIl INTO marks VALUES (1)",
             "UPDATE OR FAIL marks SET n = 1", "INSERT INTO kept VALUES (1)",
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "Of a call that a temporary trigger fails, nothing is kept",
+        "A call that a temporary trigger fails keeps nothing",
         arguments: ["SELECT RAISE(FAIL, 'no')", "INSERT INTO marks VALUES (1)"])
     func failingTemporaryTrigger(_ statement: String) async throws {
         let storage = try await storage()

@@ -279,7 +279,9 @@ extension AdoptTests {
     }
 
     /// SQLite checks every table then: it reads the name as the most problems to list.
-    @Test("A table whose name begins with a number isn't judged by others", arguments: ["7", "2024_orders", "-0x5"])
+    @Test(
+        "A table whose name begins with a number is adopted although another table can't be checked",
+        arguments: ["7", "2024_orders", "-0x5"])
     func nameReadAsNumber(name: String) throws {
         let folder = try TemporaryFolder()
         let database = folder.path("plain.db")

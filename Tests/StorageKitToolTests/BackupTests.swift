@@ -116,7 +116,9 @@ import Testing
     }
 
     /// SQLite gives these names another meaning: a file of that name couldn't be named to it.
-    @Test("A backup is a file", arguments: [":memory:", "file:backup.sqlite", ""])
+    @Test(
+        "A backup path that SQLite would interpret, such as :memory:, is refused",
+        arguments: [":memory:", "file:backup.sqlite", ""])
     func backupIsFile(name: String) async throws {
         let store = try await SampleStore()
         let folder = try TemporaryFolder()

@@ -76,7 +76,7 @@ struct InterruptTests {
         try await expectEnd(of: name, shell)
     }
 
-    @Test("A bisection and its command end, without files, and the loop with them", arguments: ShellSession.names)
+    @Test("Ctrl-C ends bisect, its command and the shell's loop, and leaves no folder", arguments: ShellSession.names)
     func bisection(_ name: String) async throws {
         let temporary = try TemporaryFolder()
         guard let shell = try await shell(name, temporary: temporary.url.path) else { return }
@@ -94,7 +94,7 @@ struct InterruptTests {
 
 /// The temporary folders of a process that a signal ends.
 struct PrivateFolderTests {
-    @Test("A folder that would begin after the others were removed isn't created")
+    @Test("No temporary folder is created once a signal ends the process")
     func folderAfterEnd() throws {
         let temporary = try TemporaryFolder()
         let registry = PrivateFolder.Registry()

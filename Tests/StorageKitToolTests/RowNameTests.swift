@@ -53,7 +53,7 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
-    @Test("The id of JSON finds its row too")
+    @Test("A row is found by the id in its JSON")
     func idsOfJSON() async throws {
         let folder = try await store()
         for id in ["a%2Cb,c", "a,b%2Cc", "50%,x"] {
@@ -227,7 +227,7 @@ struct RowNameTests {
             "\(rows.output)")
     }
 
-    @Test("Of the rows that a text may mean, one that exists comes before a deleted one, unless that is shown so")
+    @Test("Of the rows that a text can mean, an existing one comes before a deleted one, unless that one is printed so")
     func deletedRows() async throws {
         let folder = try TemporaryFolder()
         let database = folder.path("plain.db")

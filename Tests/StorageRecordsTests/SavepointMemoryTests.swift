@@ -32,7 +32,7 @@ import Testing
         return titles
     }
 
-    @Test("What is undone is as it was before, at any depth", arguments: testSeeds(3))
+    @Test("Rolling back restores every row, at any depth", arguments: testSeeds(3))
     func undo(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let folder = try TemporaryFolder()
@@ -76,7 +76,7 @@ import Testing
         #expect(try titles(database) == states[0])
     }
 
-    @Test("The VFS is the process's default, also for who used SQLite before")
+    @Test("The VFS is the process's default, also if SQLite was already initialized")
     func isDefault() throws {
         sqlite3_initialize()
         storage_configure_process()

@@ -89,7 +89,7 @@
             return try DatabaseQueue(path: try #require(file), configuration: configuration)
         }
 
-        @Test("A row that was written past the log has no tag")
+        @Test("A row that was written bypassing the hub's log has no tag")
         func rowsPastTheLog() async throws {
             try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
                 let foreign = try await otherProgram(hub)
@@ -105,7 +105,7 @@
             }
         }
 
-        @Test("A row that was written past the log isn't changed, and the answer says why")
+        @Test("A row that was written bypassing the hub's log isn't changed, and the answer says why")
         func changingRowPastTheLog() async throws {
             try await run(adopting: ["f"], "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER)") { hub in
                 let foreign = try await otherProgram(hub)

@@ -10,25 +10,12 @@ import Testing
         QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in try await mock.getCollection() }
     }
 
-    /// Makes the engine wait, so that what is written isn't sent yet.
-    private func hold(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z"))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
-    }
-
-    private func release(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
-        shop.remote.errors = [:]
-        try await engine.retryNow()
-        try await engine.settled()
-    }
-
     @Test("Rows with pending writes stay")
     func pendingRowsStay() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b"), Product("d")])
         try await shop.container.refresh(source(shop))
         let engine = shop.engine()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.updateDocument(id: "a", data: ["name": "Mine"])
         try await engine.deleteDocument(id: "b")
         try await engine.saveDocument(Product("c"))
@@ -39,7 +26,8 @@ import Testing
             try await shop.stored() == [
                 Product("a", name: "Mine"), Product("c"), Product("d", name: "Theirs"), Product("z"),
             ])
-        try await release(shop, engine)
+        try await shop.release(engine)
+        try await engine.settled()
         try await shop.container.refresh(source(shop))
         #expect(try await shop.stored() == shop.remoteProducts)
         #expect(shop.remoteProducts.map(\.id) == ["a", "c", "d", "z"])
@@ -51,7 +39,7 @@ import Testing
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         try await shop.container.refresh(source(shop))
         let engine = shop.engine()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.updateDocument(id: "a", data: ["name": "Mine"])
         let answers = Gate()
         let slow = QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in
@@ -61,7 +49,8 @@ import Testing
         }
         async let refresh: Void = shop.container.refresh(slow)
         try await eventually { answers.isReached }
-        try await release(shop, engine)
+        try await shop.release(engine)
+        try await engine.settled()
         answers.open()
         try await refresh
         #expect(try await shop.stored() == [Product("a", name: "Mine"), Product("z")])

@@ -14,7 +14,7 @@ package enum HubError: Error, Equatable, Sendable {
     case keyReused
     /// The client's access is defined by a column that was dropped or renamed.
     case outdatedCondition
-    /// Another program has written the document, or a row that its write changes, past the hub's log.
+    /// Another program has written the document, or a row that this write also changes, bypassing the hub's log.
     case unrecorded
 }
 
@@ -33,7 +33,7 @@ extension HubError {
         case .invalid(let reason): reason
         case .keyReused: "The idempotency key was used for another request."
         case .unrecorded:
-            "Another program has written the document, or a row that its write changes, past the hub's log, so it can't be changed here. The hub's operator can record it (storagekit record), or restore what the log has (storagekit rebuild)."
+            "Another program has written the document, or a row that this write also changes, bypassing the hub's log, so it can't be changed here. The hub's operator can record it (storagekit record), or restore what the log has (storagekit rebuild)."
         case .outdatedCondition: "Access is defined by a field that was dropped or renamed."
         }
     }

@@ -307,8 +307,8 @@ extension StoreHub {
     /// The first rows by position, and the position at which their page ends; nil for the end if these are all rows.
     ///
     /// Another program may have given a row the position of another one. The log's event at a position is one row's, and followers
-    /// refuse a page in which a position comes twice, so the other rows are left out, as all rows past the log are. A page doesn't end
-    /// between such rows: what isn't in it comes with the log's events.
+    /// refuse a page in which a position comes twice, so the other rows are left out, as all rows that bypass the log are. A page doesn't
+    /// end between such rows: what isn't in it comes with the log's events.
     private static func firstPage(
         of found: [FoundRow], limit: Int, in log: HubLog
     ) throws -> (rows: [FoundRow], end: Int64?) {

@@ -8,20 +8,6 @@ import Testing
 @MainActor @Suite struct ConflictTests {
     private let meanwhile = "another client has changed the document meanwhile"
 
-    /// Makes an engine wait, so that what is written isn't sent yet.
-    private func hold(
-        _ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>, with name: String = ""
-    ) async throws {
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z", name: name))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
-    }
-
-    private func release(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
-        shop.remote.errors = [:]
-        try await engine.retryNow()
-    }
-
     private func engine(
         _ shop: SyncedShop, _ resolution: ConflictResolution<Product>
     ) -> CollectionSyncEngine<Product> {
@@ -44,14 +30,14 @@ import Testing
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         let read = try #require(engine.getDocument(id: "a"))
         let receipt = try await engine.updateDocument(
             id: "a", data: ["price": 2.0], expecting: .unchanged(since: read))
         let other = try await engine.updateDocument(id: "b", data: ["price": 2.0])
         shop.mock.change(Product("a", name: "Light"))
         shop.mock.change(Product("b", name: "Bulb"))
-        try await release(shop, engine)
+        try await shop.release(engine)
         await #expect(throws: SyncWriteError.rejected(meanwhile)) { try await receipt.confirmed() }
         try await other.confirmed()
         #expect(engine.parked.map(\.reason) == [meanwhile])
@@ -74,14 +60,14 @@ import Testing
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         // Writes of one's own are no conflicts.
         for price in [2.0, 3.0, 4.0] {
             let read = try #require(engine.getDocument(id: "a"))
             try await engine.updateDocument(id: "a", data: ["price": price], expecting: .unchanged(since: read))
         }
         try await engine.saveDocument(Product("n", name: "new"), expecting: .absent)
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await engine.settled()
         let read = try #require(engine.getDocument(id: "a"))
         try await engine.deleteDocument(id: "a", expecting: .unchanged(since: read))?.confirmed()
@@ -124,12 +110,12 @@ import Testing
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = engine(shop, .park)
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.updateDocument(id: "a", data: ["price": 2.0])
         try await engine.updateDocument(id: "b", data: ["price": 2.0])
         shop.mock.change(Product("a", name: "Light"))
         shop.mock.remove(id: "b")
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await eventually { engine.parked.count == 2 }
         #expect(engine.parked.map(\.reason) == [meanwhile, "another client has deleted the document"])
         for write in engine.parked { try await engine.discard(write) }
@@ -163,11 +149,11 @@ extension ConflictTests {
                 return merged
             })
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         let receipt = try await engine.updateDocument(id: "a", data: ["price": 11.0])
         try await engine.updateDocument(id: "a", data: ["price": 12.0])
         shop.mock.change(Product("a", name: "Light", price: 15))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await receipt.confirmed()
         try await engine.settled()
         #expect(shop.mock.document("a") == Product("a", name: "Light", price: 17))
@@ -181,10 +167,10 @@ extension ConflictTests {
         let merge = try #require(try await commits(shop).first { $0.reason == "merge" })
         #expect(merge.attributes["merged"] == "a")
         // The next one begins with what was merged.
-        try await hold(shop, engine, with: "again")
+        try await shop.hold(engine, with: "again")
         try await engine.updateDocument(id: "a", data: ["price": 18.0])
         shop.mock.change(Product("a", name: "Light", price: 20))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await engine.settled()
         #expect(shop.mock.document("a")?.price == 21)
         #expect(engine.getDocument(id: "a")?.price == 21)
@@ -203,10 +189,10 @@ extension ConflictTests {
                 return nil
             })
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         let receipt = try await engine.updateDocument(id: "a", data: ["price": 11.0])
         shop.mock.change(Product("a", name: "Light", price: 15))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await eventually { engine.parked.first?.reason.contains("weren't merged") == true }
         await #expect(throws: SyncWriteError.self) { try await receipt.confirmed() }
         #expect(engine.parked.first?.reason.contains("too different") == throwsError)
@@ -227,10 +213,10 @@ extension ConflictTests {
                 return merged
             })
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.updateDocument(id: "a", data: ["price": 11.0])
         shop.mock.change(Product("a", name: "Light", price: 15))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await eventually { engine.parked.map(\.documentId) == ["a"] }
         #expect(engine.parked.first?.reason.contains("weren't merged") == true)
         #expect(engine.parked.first?.reason.contains("can't be written as JSON") == true)
@@ -243,12 +229,12 @@ extension ConflictTests {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = engine(shop, .merge { _, mine, _ in mine })
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.updateDocument(id: "a", data: ["price": 2.0])
         try await engine.deleteDocument(id: "b")
         shop.mock.remove(id: "a")
         shop.mock.change(Product("b", price: 9))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await eventually { engine.parked.count == 1 && shop.mock.document("b") == nil }
         try await engine.discard(try #require(engine.parked.first))
         try await engine.settled()
@@ -266,10 +252,10 @@ extension ConflictTests {
                 return Product(mine.id, name: "\(theirs.name) and \(mine.name)")
             })
         await engine.startListening()
-        try await hold(shop, engine)
+        try await shop.hold(engine)
         try await engine.saveDocument(Product("a", name: "mine"))
         shop.mock.change(Product("a", name: "theirs"))
-        try await release(shop, engine)
+        try await shop.release(engine)
         try await engine.settled()
         #expect(shop.mock.document("a")?.name == "theirs and mine")
         #expect(engine.getDocument(id: "a")?.name == "theirs and mine")

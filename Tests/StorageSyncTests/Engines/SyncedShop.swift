@@ -130,6 +130,19 @@ struct SyncedShop {
     func stored() async throws -> [Product] { try await storage.query(Product.self).orderBy(\.id).fetch() }
 
     var remoteProducts: [Product] { mock.collection.sorted { $0.id < $1.id } }
+
+    /// Makes an engine wait with a write of "z", so that what is written next isn't sent yet.
+    func hold(_ engine: CollectionSyncEngine<Product>, with name: String = "") async throws {
+        remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z", name: name))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+    }
+
+    /// Lets the engine send what was written since `hold`.
+    func release(_ engine: CollectionSyncEngine<Product>) async throws {
+        remote.errors = [:]
+        try await engine.retryNow()
+    }
 }
 
 extension CollectionSyncEngine {

@@ -11,7 +11,7 @@ import Testing
         engine.status.unreadable.map(\.documentId)
     }
 
-    @Test("Listening begins with the other documents, and names it")
+    @Test("Listening starts with the other documents, and status names the unreadable one")
     func atTheBeginning() async throws {
         let shop = try SyncedShop([infinite, Product("b")])
         let engine = shop.engine()
@@ -24,7 +24,7 @@ import Testing
         try await eventually { engine.getDocument(id: "a")?.price == 2 && engine.status.unreadable.isEmpty }
     }
 
-    @Test("Its row stays as it is, and listening continues")
+    @Test("The row of the unreadable document stays as it is, and listening continues")
     func whileListening() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = shop.engine()
@@ -40,7 +40,7 @@ import Testing
         #expect(fetches == 1)
     }
 
-    @Test("It is still reported after the engine has opened its store again")
+    @Test("The unreadable document is still reported after the engine has opened its store again")
     func reopening() async throws {
         let shop = try SyncedShop([infinite, Product("b")])
         let engine = shop.engine()
@@ -63,7 +63,7 @@ import Testing
         #expect(engine.currentCollection == [Product("b")])
     }
 
-    @Test("A part of the collection is followed despite it, and despite a row that can't be read")
+    @Test("A part of the collection is followed despite the unreadable document, and despite a row that can't be read")
     func listeningToQuery() async throws {
         let shop = try SyncedShop([Product("a"), Product("b", note: "listed"), Product("c")])
         let engine = shop.engine()
@@ -81,7 +81,7 @@ import Testing
         #expect(fetches == 1)
     }
 
-    @Test("With a query, it is reported until it is deleted", arguments: [true, false])
+    @Test("With a query, the unreadable document is reported until it is deleted", arguments: [true, false])
     func deletionWithQuery(isListening: Bool) async throws {
         let (shop, engine) = try await listingInfinite(Product("b", note: "listed"))
         if !isListening { engine.stopListening(clearCaches: false) }
@@ -91,7 +91,9 @@ import Testing
         #expect(engine.currentCollection == [Product("b", note: "listed")])
     }
 
-    @Test("With a query, it is received once it is corrected, even if it doesn't match", arguments: [true, false])
+    @Test(
+        "With a query, the unreadable document is received once it is corrected, even if it doesn't match",
+        arguments: [true, false])
     func correctionWithQuery(isListening: Bool) async throws {
         let (shop, engine) = try await listingInfinite()
         if !isListening { engine.stopListening(clearCaches: false) }
@@ -101,7 +103,7 @@ import Testing
         try await eventually { engine.getDocument(id: "a")?.price == 2 }
     }
 
-    @Test("With a query, its correction is received even if its row doesn't match")
+    @Test("With a query, the unreadable document's correction is received even if its row doesn't match")
     func correctionOfRowWithQuery() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = shop.engine()
@@ -126,7 +128,7 @@ import Testing
         return (shop, engine)
     }
 
-    @Test("An engine of one document names it")
+    @Test("The engine of a single unreadable document names it")
     func singleDocument() async throws {
         let mock = MockRemoteDocumentService(document: infinite, delay: .zero)
         let engine = DocumentSyncEngine<Product>(remote: mock, managerKey: "product", enableLocalPersistence: false)
@@ -137,24 +139,21 @@ import Testing
         try await eventually { engine.currentDocument == Product("a") }
     }
 
-    @Test("A write that expects no document doesn't replace it")
+    @Test("A write that expects no document doesn't replace the unreadable document")
     func precondition() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         await engine.startListening()
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z"))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.hold(engine)
         let receipt = try await engine.saveDocument(Product("a", name: "mine"), expecting: .absent)
         shop.mock.change(infinite)
-        shop.remote.errors = [:]
-        try await engine.retryNow()
+        try await shop.release(engine)
         await #expect(throws: SyncWriteError.self) { try await receipt.confirmed() }
         #expect(engine.parked.map(\.documentId) == ["a"])
         #expect(shop.remoteProducts.first == infinite)
     }
 
-    @Test("Changing it says why it can't be received")
+    @Test("Changing the unreadable document says why it can't be received")
     func changing() async throws {
         let shop = try SyncedShop([infinite])
         let engine = shop.engine()
@@ -165,7 +164,7 @@ import Testing
         #expect(try await shop.stored().isEmpty)
     }
 
-    @Test("Deleting it says that it must be saved whole first, and works then")
+    @Test("Deleting the unreadable document says that it must be saved whole first, and works then")
     func deleting() async throws {
         let shop = try SyncedShop([infinite])
         let engine = shop.engine()

@@ -40,7 +40,7 @@ extension Reading {
         try await engine.settled()
     }
 
-    @Test("An engine refuses to save it")
+    @Test("saveDocument refuses a document that JSON can't express")
     func savingIsRefused() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
@@ -62,7 +62,7 @@ extension Reading {
         #expect(try await shop.stored() == [Product("a")])
     }
 
-    @Test("It is parked, and other documents are sent")
+    @Test("A row that JSON can't express is parked, and others are sent")
     func othersAreSent() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
@@ -142,7 +142,7 @@ extension Reading {
         #expect(try await shop.stored() == [])
     }
 
-    @Test("Discarded, its document is that of the remote again")
+    @Test("Discarding the parked write restores the remote's document")
     func discarding() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         try await discardParked(try await parking(shop))
@@ -150,7 +150,7 @@ extension Reading {
         #expect(shop.mock.writes.isEmpty)
     }
 
-    @Test("Once it is corrected and discarded, the correction is sent with its other changes")
+    @Test("Once the row is corrected and the parked write discarded, all changes of the row are sent")
     func correcting() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = try await parking(shop)
@@ -161,7 +161,7 @@ extension Reading {
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    @Test("After many changes of it, the correction is sent with all of them")
+    @Test("After many changes of the row, the correction is sent with all of them")
     func correctingAfterManyChanges() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = try await parking(shop)
@@ -176,7 +176,7 @@ extension Reading {
         #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2, note: "300")])
     }
 
-    @Test("It is corrected by changing its field, and by nothing else")
+    @Test("The row is corrected by changing its infinite field, and by nothing else")
     func correctingField() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = try await parking(shop)
@@ -224,7 +224,7 @@ extension Reading {
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    @Test("Retried, it is parked again")
+    @Test("A retried write that still can't be sent is parked again")
     func retrying() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = try await parking(shop)
@@ -240,13 +240,10 @@ extension Reading {
     func correctedBeforeSending() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z"))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.hold(engine)
         try await shop.storage.save(infinite)
         try await shop.storage.save(Product("a", price: 2))
-        shop.remote.errors = [:]
-        try await engine.retryNow()
+        try await shop.release(engine)
         try await engine.settled()
         #expect(shop.remoteProducts == [Product("a", price: 2), Product("z")])
         #expect(try await shop.stored() == shop.remoteProducts)
@@ -266,8 +263,7 @@ extension Reading {
         try await eventually { if case .waiting = engine.status.connection { true } else { false } }
         try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
         try await eventually { engine.pendingCount == 3 }
-        shop.remote.errors = [:]
-        try await engine.retryNow()
+        try await shop.release(engine)
         try await engine.settled()
         #expect(shop.mock.writes == [.save(large), .save(Product("a", name: "Lamp", price: 2))])
         #expect(try await shop.stored() == shop.remoteProducts)
@@ -279,16 +275,13 @@ extension Reading {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z"))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.hold(engine)
         for price in ["9e999", "2"] {
             try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = \(price) WHERE id = 'a'") }
         }
         try await eventually { engine.pendingCount == 3 }
         shop.mock.remove(id: "a")
-        shop.remote.errors = [:]
-        try await engine.retryNow()
+        try await shop.release(engine)
         try await eventually { engine.parked.map(\.documentId) == ["a"] }
         // The deletion is received.
         try await eventually { try await shop.stored() == [Product("z")] }
@@ -298,20 +291,16 @@ extension Reading {
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    /// All would be sent as one.
-    @Test("Changes before it are sent, also if none was sent yet")
+    @Test("Changes before the unsendable one are sent, although all would be sent as one")
     func changesBefore() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
-        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
-        try await engine.saveDocument(Product("z"))
-        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        try await shop.hold(engine)
         for change in ["name = 'Light'", "price = 9e999", "note = 'heavy'"] {
             try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
         }
-        shop.remote.errors = [:]
-        try await engine.retryNow()
+        try await shop.release(engine)
         try await eventually { engine.parked.map(\.documentId) == ["a"] }
         try await eventually { shop.remoteProducts.first?.name == "Light" }
         try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
@@ -320,7 +309,7 @@ extension Reading {
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    @Test("What the remote makes of it is received once it is discarded")
+    @Test("The remote's change is received once the parked write is discarded")
     func receivingMeanwhile() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = try await parking(shop)
@@ -361,7 +350,7 @@ extension Reading {
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    @Test("Once documents were removed from the store and are received again, its document is that of the remote")
+    @Test("The document of a parked write that is removed and received again is the remote's")
     func clearing() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = try await parking(shop)
@@ -379,7 +368,7 @@ extension Reading {
         try await eventually { engine.currentCollection == shop.remoteProducts }
     }
 
-    @Test("After another account was signed in, its document is that of the remote")
+    @Test("After another account was signed in, the document of the parked write is the remote's")
     func otherAccount() async throws {
         let account = Account("anna")
         let mock = MockRemoteCollectionService(

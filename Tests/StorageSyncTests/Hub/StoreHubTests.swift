@@ -179,7 +179,7 @@ struct StoreHubTests {
         }
     }
 
-    @Test("A write to a row that was written past the log is rejected, and the others aren't")
+    @Test("A write to a row that was written bypassing the hub's log is rejected, and the others aren't")
     func rowPastTheLog() async throws {
         try await run("") { store, hub, client in
             let foreign = try Self.otherProgram(store)
@@ -243,7 +243,7 @@ struct StoreHubTests {
 
     /// The engine refuses every transaction then. A device that parked its writes would have to retry each of them by hand.
     @Test(
-        "While a table is missing or another one, all writes are kept back and none is rejected",
+        "While a table is dropped or replaced, all writes fail as retryable and none is rejected",
         arguments: [
             "DROP TABLE notes",
             """
@@ -274,7 +274,7 @@ struct StoreHubTests {
     }
 
     /// The engine refuses the first commit after such a change, whichever table that is about.
-    @Test("A generated column of another program keeps back no write to other tables", arguments: [false, true])
+    @Test("A generated column of another program makes no write to other tables fail", arguments: [false, true])
     func generatedColumnOfAnotherTable(isSingle: Bool) async throws {
         try await run("") { store, hub, client in
             let save = WriteOperation.save(["n": .text("1")])

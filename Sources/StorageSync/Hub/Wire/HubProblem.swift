@@ -17,7 +17,7 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
         case keyReused = "key-reused"
         /// The numbers of a batch were used for other writes.
         case numberReused = "number-reused"
-        /// Another program has written the document, or a row that its write changes, past the hub's log.
+        /// Another program has written the document, or a row that this write also changes, bypassing the hub's log.
         case unrecorded
         case preconditionFailed = "precondition-failed"
         case tooLarge = "too-large"
