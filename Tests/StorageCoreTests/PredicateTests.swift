@@ -8,14 +8,14 @@ import Testing
 
 /// A condition has the same answer in Swift as in SQLite, on every row.
 ///
-/// `STORAGEKIT_SEED` repeats a run, `STORAGEKIT_TEST_SCALE` makes it longer, with a seed of its own: 1 is 100,000 conditions
+/// `STORAGEKIT_SEED` repeats a run, `STORAGEKIT_TEST_SCALE` makes it longer, with a seed of its own: 1 is 30,000 conditions
 /// and more, each on a handful of rows.
 @Suite struct PredicateTests {
     @Test("Every answer is SQLite's", arguments: testSeeds(1).prefix(1))
     func answersEqualSQLite(seed: UInt64) throws {
         var generator = PredicateGenerator(seed: seed)
         let database = try SQLiteTable()
-        let count = Int(100_000 * testScale)
+        let count = Int(30_000 * testScale)
         var cases = 0
         var round = 0
         while cases < count {

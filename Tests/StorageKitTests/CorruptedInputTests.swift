@@ -67,7 +67,8 @@ import Testing
         #expect(expected.report.isSound, "\(expected.report.findings)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
         let stride =
-            Int(ProcessInfo.processInfo.environment["STORAGEKIT_FLIP_STRIDE"] ?? "") ?? max(1, Int(211 / testScale))
+            Int(ProcessInfo.processInfo.environment["STORAGEKIT_FLIP_STRIDE"] ?? "")
+            ?? max(1, Int(509 / max(0.5, testScale)))
         var found = 0
         var harmless = 0
         // The same bytes every day, others where more are asked for.

@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("aging.sqlite")
         var acknowledged: [(rows: Int, name: String)] = []
-        let rounds = max(3, Int(8 * testScale))
+        let rounds = max(3, Int(4 * testScale))
         // One store ages through all rounds.
         for round in 0..<rounds {
             let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
@@ -90,7 +90,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("\(mode).sqlite")
         var wasBehind = 0
-        let rounds = max(4, Int(8 * testScale))
+        let rounds = max(4, Int(5 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught while it was behind.
             if round >= rounds, wasBehind > 0 || mode == "remaking" { break }
@@ -128,7 +128,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path("refreshing.sqlite")
         var (killedMerges, lostMerges) = (0, 0)
-        let rounds = max(4, Int(8 * testScale))
+        let rounds = max(4, Int(4 * testScale))
         for round in 0..<max(100, rounds * 5) {
             // Further rounds only until a merge was caught half-way, which is seldom where this process is slow.
             if round >= rounds, lostMerges > 0 { break }
@@ -250,7 +250,7 @@ import Testing
         try await first.close()
         var resumed = 0
         var (old, new) = (0, 0)
-        let rounds = max(6, Int(12 * testScale))
+        let rounds = max(6, Int(6 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught both before and after.
             if round >= rounds, mode == "rebuilding" ? resumed > 0 : old > 0 && new > 0 { break }
@@ -304,7 +304,7 @@ import Testing
         let marks = try await first.all(Mark.self)
         try await first.close()
         var (old, new) = (0, 0)
-        let rounds = max(9, Int(18 * testScale))
+        let rounds = max(9, Int(9 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught both before and after.
             if round >= rounds, old > 0, new > 0 { break }

@@ -28,7 +28,9 @@ struct DiskFaultTests {
         "Adopting on a failing disk is done or an error",
         arguments: ["tool-adopt", "tool-adopt-over", "tool-adopt-in-place"])
     func adoptingOnFailingDisk(operation: String) async throws {
-        let lab = try await FaultLab.run("disk", "7", "\(max(16, FaultLab.scaled(Self.faults)))", "0", operation)
+        // One of each kind at least.
+        let faults = max(8, FaultLab.scaled(Self.faults))
+        let lab = try await FaultLab.run("disk", "7", "\(faults)", "0", operation)
         #expect(lab.status == 0, "died at \(lab.last)")
         #expect(lab.count("faults") > 0, "died at \(lab.last)")
         #expect(lab.findings == [])

@@ -376,7 +376,7 @@ struct WireCard: Hashable, Codable {
     // MARK: Random
 
     /// What a reader has put together of differences is what the store held at the very position that each of them names.
-    @Test("Each difference leads to the state at its position", arguments: testSeeds(3))
+    @Test("Each difference leads to the state at its position", arguments: testSeeds(2))
     func differencesEqualThePast(seed: UInt64) async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
         let storage = store.storage
@@ -421,7 +421,7 @@ struct WireCard: Hashable, Codable {
     }
 
     /// A reader that goes after each difference and comes back has what one has that never went.
-    @Test("A reader that was away is given what it missed", arguments: testSeeds(3))
+    @Test("A reader that was away is given what it missed", arguments: testSeeds(2))
     func differencesSinceAPosition(seed: UInt64) async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
         let storage = store.storage

@@ -7,7 +7,7 @@ import Testing
 /// What a rebuild makes of many versions of a row.
 extension RebuildTests {
     /// Values of every kind and size come in the place of others, also where so many do that their memory has to be tidied up.
-    @Test("Values of every kind replace each other", arguments: 0..<4)
+    @Test("Values of every kind replace each other", arguments: 0..<max(2, Int(2 * testScale)))
     func valuesOfEveryKind(seed: Int) async throws {
         let store = try TemporaryStore { schema in
             schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, v, w)") }
@@ -48,7 +48,7 @@ extension RebuildTests {
     }
 
     /// A window that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
-    @Test("Folded ranges equal replaying event by event", arguments: testSeeds(4))
+    @Test("Folded ranges equal replaying event by event", arguments: testSeeds(2))
     func foldedRangesEqualReplay(seed: UInt64) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         var random = SplitMix64(seed: seed)

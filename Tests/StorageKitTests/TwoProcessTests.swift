@@ -84,13 +84,13 @@ import Testing
         let worker = try Worker(store: path, mode: "group", prefix: "w")
         #expect(try await worker.waitForLines(1))
         var heads: [Int64] = []
-        let end = ContinuousClock.now + .seconds(max(1, 2 * testScale))
+        let end = ContinuousClock.now + .seconds(max(1, testScale))
         // At least a few readers, however slow the machine is.
         while ContinuousClock.now < end || heads.count < 4 || heads.first == heads.last && heads.count < 2_000 {
             let reader = try StorageKit.start(at: URL(fileURLWithPath: path), config: readOnly()).facade
-            // Up to the head as the reader found it: the writer may well be faster than a reader.
+            // Up to the head as the reader found it: the writer may well be faster than a reader. The end of the log is enough.
             var query = LogQuery()
-            query.positions = 1...max(1, reader.head)
+            query.positions = max(1, reader.head - 5_000)...max(1, reader.head)
             var last: Int64 = 0
             for try await event in reader.log.events(query) {
                 #expect(event.position > last)
@@ -113,7 +113,7 @@ import Testing
     /// writer's lock first, and not get it.
     @Test("Checkpointing needs the lock, and never happens beside a writer")
     func checkpointNeedsLock() async throws {
-        let race = try await CheckpointRace(mode: "checkpoint", seconds: max(1, 2 * testScale))
+        let race = try await CheckpointRace(mode: "checkpoint", seconds: max(0.5, testScale / 2))
         #expect(race.checkpoints == 0)
         #expect(race.refusals > 0)
         #expect(race.writes > 0, "\(race.findings)")

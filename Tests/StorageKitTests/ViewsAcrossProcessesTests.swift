@@ -113,7 +113,7 @@ import Testing
         var rows: [Mark] = []
         try #require(await differences.next()).apply(to: &rows)
         // 10,000 where the suite runs at twenty times its everyday size.
-        for number in 1...max(100, Int(500 * testScale)) {
+        for number in 1...max(100, Int((testScale > 1 ? 500 : 150) * testScale)) {
             try writer.ask(for: 1)
             #expect(try #require(await snapshots.next())?.number == number)
             try #require(await differences.next()).apply(to: &rows)

@@ -52,19 +52,29 @@ extension AdoptTests {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
     }
 
+    /// Every day, commits are small; otherwise they are as large as they may be.
+    private static var limits: AdoptionLimits {
+        var limits = AdoptionLimits()
+        if testScale <= 1 { (limits.rows, limits.values, limits.rowsPerStep) = (100, 1_000, 8) }
+        return limits
+    }
+
+    /// More rows than a commit takes, and fewer than two take.
+    private static let rowCount = testScale > 1 ? 66_000 : 150
+
     /// The table whose rows refer to others comes first by its name.
     @Test("Rows come after those that they refer to")
-    func referredRowsFirst() throws {
+    func referredRowsFirst() async throws {
         let schema = """
             CREATE TABLE parents(id INTEGER PRIMARY KEY, v);
             CREATE TABLE children(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents);
             """
-        let store = try AdoptedStore(
+        let store = try await AdoptedStore(
             """
             \(schema)
             INSERT INTO parents VALUES (1, 'a');
-            \(Self.numbers(66_000)) INSERT INTO children SELECT i, 1 FROM n;
-            """)
+            \(Self.numbers(Self.rowCount)) INSERT INTO children SELECT i, 1 FROM n;
+            """, limits: Self.limits)
         #expect(store.commits == 2)
         let restored = try ToolProcess.run(
             ["restore", store.path, "--to", "t:1", "-o", store.folder.path("first.sqlite")], store: nil)
@@ -80,17 +90,17 @@ extension AdoptTests {
         arguments: [
             """
             CREATE TABLE t(id INTEGER PRIMARY KEY, other INTEGER REFERENCES t);
-            \(numbers(66_000)) INSERT INTO t SELECT i, 66001 - i FROM n;
+            \(numbers(rowCount)) INSERT INTO t SELECT i, \(rowCount + 1) - i FROM n;
             """,
             """
             CREATE TABLE a(id INTEGER PRIMARY KEY, other INTEGER REFERENCES b);
             CREATE TABLE b(id INTEGER PRIMARY KEY, other INTEGER REFERENCES a);
-            \(numbers(40_000)) INSERT INTO a SELECT i, i FROM n;
-            \(numbers(40_000)) INSERT INTO b SELECT i, i FROM n;
+            \(numbers(rowCount * 2 / 3)) INSERT INTO a SELECT i, i FROM n;
+            \(numbers(rowCount * 2 / 3)) INSERT INTO b SELECT i, i FROM n;
             """,
         ])
-    func cyclicReferences(sql: String) throws {
-        #expect(try AdoptedStore(sql).commits == 1)
+    func cyclicReferences(sql: String) async throws {
+        #expect(try await AdoptedStore(sql, limits: Self.limits).commits == 1)
     }
 
     @Test("Rows with large values take several commits")

@@ -267,7 +267,7 @@ struct AdoptTests {
         var (old, new) = (0, 0)
         for round in 0..<80 {
             // Further rounds only until it was killed both before and after.
-            if round >= 16, old > 0, new > 0 { break }
+            if round >= Int(8 * max(1, min(4, testScale))), old > 0, new > 0 { break }
             let database = folder.path("\(round).db")
             try FileManager.default.copyItem(atPath: original, toPath: database)
             // The last moments are those in which the file itself is written; the first one isn't killed.

@@ -47,8 +47,8 @@ import Testing
     }
 
     /// The file has another name until it is complete. It would take the room of a whole store, under a name that nobody looks for.
-    @Test("A command that a signal ends leaves no unfinished file", arguments: [SIGTERM, SIGINT, SIGHUP])
-    func endedBySignal(number: Int32) throws {
+    @Test("A command that a signal ends leaves no unfinished file")
+    func endedBySignal() throws {
         let folder = try TemporaryFolder()
         let lines = (1...40_000).map {
             #"{"tx":\#($0 / 100),"op":"insert","table":"t","id":"\#($0)","row":{"x":\#($0)}}"#
@@ -59,7 +59,7 @@ import Testing
         func unfinished() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains(".partial-") }
         }
-        func ended(_ arguments: [String]) throws -> Process {
+        func ended(by number: Int32, _ arguments: [String]) throws -> Process {
             let process = ToolProcess.prepared(arguments, store: folder.path())
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -69,15 +69,17 @@ import Testing
             process.waitUntilExit()
             return process
         }
-        for command in [["backup"], ["restore", folder.path(), "-o"]] {
-            var process = try ended(command + [folder.path("0.\(command[0])")])
-            // It may have ended before the signal.
-            for attempt in 1..<10 where process.terminationReason == .exit && process.terminationStatus == 0 {
-                process = try ended(command + [folder.path("\(attempt).\(command[0])")])
+        for number in [SIGTERM, SIGINT, SIGHUP] {
+            for command in [["backup"], ["restore", folder.path(), "-o"]] {
+                var process = try ended(by: number, command + [folder.path("\(number).0.\(command[0])")])
+                // It may have ended before the signal.
+                for attempt in 1..<10 where process.terminationReason == .exit && process.terminationStatus == 0 {
+                    process = try ended(by: number, command + [folder.path("\(number).\(attempt).\(command[0])")])
+                }
+                #expect(process.terminationReason == .uncaughtSignal, "\(command), signal \(number)")
+                #expect(process.terminationStatus == number, "\(command), signal \(number)")
+                #expect(try unfinished() == [], "\(command), signal \(number)")
             }
-            #expect(process.terminationReason == .uncaughtSignal, "\(command)")
-            #expect(process.terminationStatus == number, "\(command)")
-            #expect(try unfinished() == [], "\(command)")
         }
     }
 
@@ -151,7 +153,7 @@ import Testing
                 }
             }
         }
-        for number in 0..<5 {
+        for number in 0..<(testScale > 1 ? 5 : 3) {
             let url = folder.url.appending(path: "backup \(number)%20?.sqlite")
             let before = storage.head
             let backup = try await storage.backup(to: url)
@@ -290,7 +292,8 @@ import Testing
         let whole = try export(path)
         let head = try ToolProcess.run(["stats", "--format", "json"], store: path).output
         #expect(head.contains("\"commits\""))
-        for point in ["t:1", "t:2", "t:7", "t:61", "t:121", "t:122", "t:123", "t:150", "head", "head~1", "@0"] {
+        let points = ["t:1", "t:61", "t:122", "t:123", "head", "head~1", "@0"]
+        for point in points + (testScale > 1 ? ["t:2", "t:7", "t:121", "t:150"] : []) {
             let restored = folder.path("restored \(point).sqlite")
             let plan = try ToolProcess.run(
                 ["restore", path, "--to", point, "-o", restored, "--format", "json", "--dry-run"], store: nil)
@@ -775,6 +778,8 @@ import Testing
             ? ["backup", destination] : ["restore", path, "--to", "t:7", "-o", destination]
         var longest = Duration.milliseconds(50)
         for round in 0..<24 {
+            // Every day, further rounds only until it was killed in time.
+            if round >= 10, absent > 0, whole > 0, testScale <= 1 { break }
             // The first one isn't killed: how long it takes is what moments are chosen by.
             let delay = round == 0 ? nil : longest * Double.random(in: 0.05...1.1)
             let taken = try await ToolProcess.runSilently(arguments, store: path, killedAfter: delay)

@@ -55,7 +55,8 @@ struct ImportExportTests {
     @Test("Columns of mixed kinds round-trip")
     func columnsOfMixedKinds() throws {
         let values = ["1", "true", "0", "false", "1.0", #""1""#, #""true""#, "[1]", #"{"a":1}"#, #""[1]""#]
-        for first in values {
+        // Every day, one for each kind of column.
+        for first in testScale > 1 ? values : ["1", "true", "1.0", #""1""#, "[1]"] {
             var lines = [line(1, "insert", "first", "{\"x\":\(first)}")]
             for (index, value) in values.enumerated() {
                 lines.append(line(index + 2, "insert", "\(index)", "{\"x\":\(value)}"))

@@ -6,7 +6,7 @@ import Testing
 
 /// Random documents, whole and damaged, held against Foundation's parser.
 @Suite struct JSONFuzzTests {
-    private static let rounds = 3000
+    private static let rounds = testScale > 1 ? 3_000 : 1_500
 
     @Test("Random documents are read as Foundation reads them", arguments: testSeeds(1))
     func randomDocumentsMatchFoundation(seed: UInt64) throws {
@@ -57,7 +57,7 @@ import Testing
     @Test("Reals are read as the standard library reads them", arguments: testSeeds(1))
     func realsMatchStandardLibrary(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
-        for _ in 0..<20_000 {
+        for _ in 0..<(testScale > 1 ? 20_000 : 10_000) {
             let text: String
             if Bool.random(using: &generator) {
                 let value = Double(bitPattern: generator.next())

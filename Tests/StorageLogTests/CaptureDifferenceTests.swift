@@ -28,7 +28,7 @@ import Testing
         _ = try await engine.commit(CommitMetadata()) { writer, db in try CaptureTables.make(in: writer, db) }
         var run = CaptureRun(seed: test.seed &* 1_000 &+ UInt64(test.segmentLength), engine: engine)
         try await run.catchUp()
-        for number in 1...200 {
+        for number in 1...(testScale > 1 ? 200 : 100) {
             let faults = try await run.commit()
             guard faults.isEmpty else {
                 Issue.record(

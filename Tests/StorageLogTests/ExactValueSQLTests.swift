@@ -15,7 +15,7 @@ import Testing
             9_007_199_254_740_991, 4_503_599_627_370_497.5, .infinity, -.infinity, .leastNormalMagnitude,
             .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude, .pi,
         ]
-        for _ in 0..<TestSettings.scaled(20_000) {
+        for _ in 0..<TestSettings.scaled(5_000) {
             let bits = random.next()
             values.append(Double(bitPattern: bits))
             // Subnormal numbers, the smallest normal ones, and those that have a few decimal digits.

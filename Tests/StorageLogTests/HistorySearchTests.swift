@@ -130,7 +130,7 @@ import Testing
                     known.append(table.columns.indices.map { ExactValue(samples, column: Int32($0)) })
                 }
                 var conditions = Conditions(random: SplitMix64(seed: seed), table: table, samples: known)
-                for _ in 0..<40 {
+                for _ in 0..<(testScale > 1 ? 40 : 14) {
                     let query = conditions.query()
                     let expected = try Self.rows(PreparedStatement(source, query.copy))
                     let tables = try HistoryTableInstaller(source)

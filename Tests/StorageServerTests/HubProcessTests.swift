@@ -152,7 +152,7 @@
                 devices.append(try await Device(name, in: folder, proxy, token, random.next()))
             }
             proxy.isFaulty = true
-            for _ in 0..<12 {
+            for _ in 0..<(testScale > 1 ? 12 : 6) {
                 for device in devices { try await device.write(Int.random(in: 1...10, using: &random)) }
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: try await devices[Int.random(in: 0..<3, using: &random)].killed()

@@ -29,7 +29,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     nonisolated private static let (limit, offset) = (3, 1)
     nonisolated private static let ageSeconds = 60.0
 
-    private static var seedCount: UInt64 { UInt64(max(2 * testScale, 1)) }
+    private static var seedCount: UInt64 { UInt64(max(testScale, 1)) }
 
     nonisolated private static let policies: [QueryCachePolicy] = [
         .localOnly, .cacheFirst(ttl: .seconds(ageSeconds)), .staleWhileRevalidate(staleAfter: .seconds(ageSeconds)),
