@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// `backup` and `restore`: what gets the final name is whole, and is what the store was.
-@Suite(.serialized) struct BackupTests {
+@Suite struct BackupTests {
     @StorageEntity(table: "notes")
     struct Note {
         var id: Int
