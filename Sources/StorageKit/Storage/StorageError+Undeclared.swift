@@ -1,7 +1,6 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageViews
 
 extension StorageError {
     /// Runs code that reads or changes an entity's table. If the table doesn't exist, the error says to declare the entity, or that

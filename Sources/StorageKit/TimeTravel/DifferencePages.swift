@@ -2,7 +2,6 @@ internal import GRDB
 internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
-internal import StorageViews
 internal import Synchronization
 
 /// A difference that is read a page at a time from any task.

@@ -2,7 +2,6 @@ internal import GRDB
 public import StorageCore
 public import StorageEntities
 public import StorageLog
-internal import StorageViews
 
 extension Storage {
     /// Returns every version of one entity, oldest first, even if it is deleted now. The cost is one look-up per version.

@@ -2,7 +2,6 @@ internal import GRDB
 public import StorageCore
 public import StorageEntities
 public import StorageLog
-internal import StorageViews
 
 extension Storage {
     /// Returns who set each value of a row, when and why: for each column, its value and the event that last set it.

@@ -3,7 +3,6 @@ internal import StorageCore
 internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
-internal import StorageViews
 
 /// One refresh of a source: requests pages from its remote, and merges each in a commit.
 ///

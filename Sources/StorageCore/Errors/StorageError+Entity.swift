@@ -1,5 +1,3 @@
-package import StorageCore
-
 extension StorageError {
     /// An error for an entity that the store was opened without.
     package static func noEntity(_ table: String) -> StorageError {
