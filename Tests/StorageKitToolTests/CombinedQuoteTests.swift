@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import StorageCore
 import TestSupport
 import Testing
 
@@ -63,7 +64,7 @@ struct CombinedQuoteTests {
     func shellWords(text: String) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "printf %s \(ShellWords.quoted(text))"]
+        process.arguments = ["-c", "printf %s \(text.quotedAsShellWord)"]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.start()

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// Lets `-2h` be typed where a point is expected.
 ///
 /// ArgumentParser parses every word that begins with a hyphen as options: in `-1.5h` it would find `-h`. No option of ours begins with a digit, so
@@ -78,7 +80,7 @@ enum HyphenArguments {
             if isText, index >= 0 {
                 throw CommandError(
                     .usage, "'\(argument)' begins with a hyphen, as options do.",
-                    next: "Put -- before it: -- \(ShellWords.quoted(argument))")
+                    next: "Put -- before it: -- \(argument.quotedAsShellWord)")
             }
             output.append((isRelative && isPoint ? "now" : isQuery ? " " : "") + argument)
             // After this every word is an argument anyway.

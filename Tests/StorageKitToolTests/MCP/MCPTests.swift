@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 import TestSupport
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
         #expect(plan.document["reverts"] as? Int == 6)
         #expect(plan.rows.count == 1)
         let command = try #require(plan.structured?["command"] as? String)
-        #expect(command == "storagekit undo --of=import -s \(ShellWords.quoted(store.path))")
+        #expect(command == "storagekit undo --of=import -s \(store.path.quotedAsShellWord)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == before)
         let outcome = try ToolProcess.shell("\(command) --yes", store: nil)
         #expect(outcome.output == "t:8: 1 row deleted.\n", "\(outcome.errors)")

@@ -103,7 +103,7 @@ struct AdoptCommand: AsyncParsableCommand {
         output.needsReader = false
         try OutputFailure.reporting(
             isStored ? "The tables were adopted" : nil,
-            next: "Type: storagekit schema -s \(ShellWords.quoted(store ?? database))"
+            next: "Type: storagekit schema -s \((store ?? database).quotedAsShellWord)"
         ) { try answer.write(to: output) }
         if plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
     }

@@ -53,7 +53,7 @@ struct BackupCommand: AsyncParsableCommand {
         try await storage.close()
         bars.finish()
         try OutputFailure.reporting(
-            "The backup was made", next: "Type: storagekit stats -s \(ShellWords.quoted(destination))"
+            "The backup was made", next: "Type: storagekit stats -s \(destination.quotedAsShellWord)"
         ) { try write(backup) }
     }
 

@@ -9,7 +9,7 @@ struct Doctor {
     let database: Connection
     let path: String
     /// The path as it is typed in a shell.
-    var quotedPath: String { ShellWords.quoted(path) }
+    var quotedPath: String { path.quotedAsShellWord }
     /// Read before the state that is examined.
     let end: AcknowledgedEnd?
     /// Whether every byte is read.

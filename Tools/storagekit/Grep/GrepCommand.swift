@@ -92,7 +92,7 @@ struct GrepCommand: AsyncParsableCommand, FormattedPagedCommand {
             throw CommandError(
                 error.status, error.what, why: error.why,
                 next:
-                    "The pattern comes first: storagekit grep \(ShellWords.quoted(targets[0].table)) \(ShellWords.quoted(pattern))"
+                    "The pattern comes first: storagekit grep \(targets[0].table.quotedAsShellWord) \(pattern.quotedAsShellWord)"
             )
         }
     }

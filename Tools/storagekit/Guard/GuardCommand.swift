@@ -91,7 +91,7 @@ struct GuardCommand: AsyncParsableCommand {
             try output.line("The guard is on: \(NumberText.count(record.tables, "table")).", .added)
         } else {
             try output.line("The guard is on, but not for \(Suggestions.list(record.unguarded)).", .changed)
-            let option = store.store.map { " -s \(ShellWords.quoted($0))" } ?? ""
+            let option = store.store.map { " -s \($0.quotedAsShellWord)" } ?? ""
             try output.line("next: storagekit guard on\(option)", .dim)
         }
         try output.flush()

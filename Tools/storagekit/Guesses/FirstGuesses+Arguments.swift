@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StorageCore
 
 /// Suggestions for arguments in the wrong order or form.
 extension FirstGuesses {
@@ -26,7 +27,7 @@ extension FirstGuesses {
         if command == "restore", let first = arguments.first, first.contains("/"),
             !FileManager.default.fileExists(atPath: first)
         {
-            return "To bring rows back: storagekit restore-state POINT \(ShellWords.quoted(first)) --dry-run"
+            return "To bring rows back: storagekit restore-state POINT \(first.quotedAsShellWord) --dry-run"
         }
         return example(of: [command] + arguments, root: root)
     }
@@ -34,22 +35,22 @@ extension FirstGuesses {
     /// - Parameter output: The file to write, if one is named.
     private static func next(for command: String, _ arguments: [String], output: String?) -> String? {
         let first = arguments.first ?? ""
-        let rest = arguments.dropFirst().map(ShellWords.quoted).joined(separator: " ")
+        let rest = arguments.dropFirst().map(\.quotedAsShellWord).joined(separator: " ")
         if command == "backup", arguments.count == 2, isStore(first) {
-            return "Type: storagekit backup \(rest) -s \(ShellWords.quoted(first))"
+            return "Type: storagekit backup \(rest) -s \(first.quotedAsShellWord)"
         }
         if command == "restore", arguments.count > 1, FileManager.default.fileExists(atPath: first) {
-            let words = [first, "--to", arguments[1], "-o", output ?? "restored.sqlite"].map(ShellWords.quoted)
+            let words = [first, "--to", arguments[1], "-o", output ?? "restored.sqlite"].map(\.quotedAsShellWord)
             return "The point is an option: storagekit restore \(words.joined(separator: " "))"
         }
         if isStore(first), command != "adopt", command != "import" {
             let words = [command, rest].filter { !$0.isEmpty }.joined(separator: " ")
-            return "The store is an option: storagekit \(words) -s \(ShellWords.quoted(first))"
+            return "The store is an option: storagekit \(words) -s \(first.quotedAsShellWord)"
         }
         switch command {
         case "sql", "at", "exec", "bisect", "explain":
             if command == "at", arguments.count == 2, (try? PointArgument(arguments[1], now: 0)) != nil {
-                return "The point comes first: storagekit at \(rest) \(ShellWords.quoted(first))"
+                return "The point comes first: storagekit at \(rest) \(first.quotedAsShellWord)"
             }
             let isStatement = ["select", "with", "values"].contains(first.lowercased())
             // The error of the point says which forms there are.
@@ -57,13 +58,13 @@ extension FirstGuesses {
             let complete = command == "at" && !isStatement ? 2 : 1
             return arguments.count > complete && !first.contains(" ") ? "Write the SQL as one word, in quotes." : nil
         case "show" where first.contains("/"):
-            return "The versions of a row: storagekit history \(ShellWords.quoted(first))"
+            return "The versions of a row: storagekit history \(first.quotedAsShellWord)"
         case "show" where first.allSatisfy({ $0.isLetter || $0 == "_" }) && !first.isEmpty:
             guard PointSuggestion.likely(first) == nil else { return nil }
             return "A point is head, t:77, @1234 or -2h. The commits of a table: storagekit log \(first)"
         case "history", "blame", "restore-state":
             guard arguments.count == 2, !first.contains("/") else { return nil }
-            return "Write the row as one word: storagekit \(command) \(ShellWords.quoted("\(first)/\(arguments[1])"))"
+            return "Write the row as one word: storagekit \(command) \("\(first)/\(arguments[1])".quotedAsShellWord)"
         default: return nil
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StorageCore
 
 /// What users of git, psql, sqlite3 or jq type first, and the line that does it here.
 ///
@@ -9,7 +10,7 @@ enum FirstGuesses {
     static func next(forCommand word: String) -> String? {
         if let line = commands[word.lowercased()] { return line }
         if word.hasPrefix(".") || word.hasPrefix("\\") { return next(forShellCommand: word) }
-        if isStore(word) { return "The command comes first: storagekit log -s \(ShellWords.quoted(word))" }
+        if isStore(word) { return "The command comes first: storagekit log -s \(word.quotedAsShellWord)" }
         let keyword = word.prefix { $0.isLetter }.lowercased()
         if word.contains(" "), let line = commands[keyword] { return line }
         return nil
@@ -19,7 +20,7 @@ enum FirstGuesses {
     static func next(forShellCommand text: String) -> String? {
         let words = text.split(separator: " ").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ";")) }
         guard let first = words.first?.lowercased() else { return nil }
-        let table = words.count > 1 ? " \(ShellWords.quoted(words[1]))" : ""
+        let table = words.count > 1 ? " \(words[1].quotedAsShellWord)" : ""
         switch first {
         case ".tables", "\\dt", "\\d+", ".databases", "\\l", "show": return "Type: storagekit schema"
         case ".schema", "\\d", "describe", "desc", ".indexes", "\\di", "pragma":

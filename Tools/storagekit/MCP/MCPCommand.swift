@@ -39,7 +39,7 @@ struct MCPCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "mcp talks to a program, and standard input is a terminal.",
                 next:
-                    "Name it in the program's settings, as command \"storagekit\" with arguments \"mcp\", \"-s\", \(ShellWords.quoted(path))."
+                    "Name it in the program's settings, as command \"storagekit\" with arguments \"mcp\", \"-s\", \(path.quotedAsShellWord)."
             )
         }
         // A wrong name is reported at once, and not by each tool call.

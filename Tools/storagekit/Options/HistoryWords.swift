@@ -18,7 +18,7 @@ enum HistoryWords {
         else { return }
         throw CommandError(
             .usage, "'\(first)' isn't a range.", why: "A table has that name, but .. is read as a range.",
-            next: "Name the table by an option: --table \(ShellWords.quoted(first))")
+            next: "Name the table by an option: --table \(first.quotedAsShellWord)")
     }
 
     /// Splits the words into a range, if the first word is one, and the targets after it.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StorageCore
 
 /// The store that a command works on: `-s`, `--store`, or the environment.
 struct StoreOption: ParsableArguments {
@@ -28,7 +29,7 @@ struct StoreOption: ParsableArguments {
             .usage, "No store is named.", why: "Neither --store nor \(Self.environmentKey) is given.",
             next: found.isEmpty
                 ? "Add -s PATH, or type: export \(Self.environmentKey)=PATH"
-                : "Here \(verb) \(Suggestions.list(found)): add -s \(ShellWords.quoted(found[0]))")
+                : "Here \(verb) \(Suggestions.list(found)): add -s \(found[0].quotedAsShellWord)")
     }
 
     /// The files in this folder that look like stores, likeliest first: those that a program writes to, which have a `.bell` file, most recently

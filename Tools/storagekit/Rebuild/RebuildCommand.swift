@@ -115,7 +115,7 @@ struct RebuildCommand: AsyncParsableCommand {
                     .notFound, "There is no table \"\(name)\" to rebuild.",
                     why: "It was dropped, or isn't an entity's.",
                     next:
-                        "Its history is still there. Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: name))"))"
+                        "Its history is still there. Type: storagekit log \(TargetArgument(table: name).description.quotedAsShellWord)"
                 )
             }
             return live.name

@@ -59,7 +59,7 @@ struct RecordCommand: AsyncParsableCommand {
             guard let entity = try EntityNames(store).users(named: name).first(where: { !$0.isDropped }) else {
                 throw CommandError(
                     .notFound, "The table \"\(name)\" was dropped.",
-                    next: "Type: storagekit log --table \(ShellWords.quoted(name))")
+                    next: "Type: storagekit log --table \(name.quotedAsShellWord)")
             }
             return entity.name
         }

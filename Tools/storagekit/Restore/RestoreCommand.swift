@@ -63,7 +63,7 @@ struct RestoreCommand: AsyncParsableCommand {
         bars.finish()
         try OutputFailure.reporting(
             change.dryRun ? nil : "The store was restored",
-            next: "Type: storagekit stats -s \(ShellWords.quoted(output))"
+            next: "Type: storagekit stats -s \(output.quotedAsShellWord)"
         ) { try report(outcome) }
     }
 
@@ -88,7 +88,7 @@ struct RestoreCommand: AsyncParsableCommand {
         do {
             return try await source.read { store in
                 let position = try store.position(toRestore: command.to) { point in
-                    let words = [command.backup, "--to", point, "-o", command.output].map(ShellWords.quoted)
+                    let words = [command.backup, "--to", point, "-o", command.output].map(\.quotedAsShellWord)
                     return "storagekit restore \(words.joined(separator: " "))"
                 }
                 switch command.to {

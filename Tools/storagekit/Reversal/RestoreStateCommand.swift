@@ -35,7 +35,7 @@ struct RestoreStateCommand: ReversalCommand {
         let command = self
         let (position, tables, key) = try await store.read { store in
             let position = try store.position(toRestore: command.point) { point in
-                let words = [point] + command.targets.map { ShellWords.quoted("\($0)") }
+                let words = [point] + command.targets.map { "\($0)".quotedAsShellWord }
                 return "storagekit restore-state \(words.joined(separator: " ")) --dry-run"
             }
             let names = EntityNames(store)

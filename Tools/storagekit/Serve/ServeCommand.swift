@@ -167,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
             try output.writeLine("Serving on \(url)")
             if !hasTokens {
                 try output.writeLine(
-                    "There are no tokens yet. Type: storagekit tokens -s \(ShellWords.quoted(path)) create NAME --write '*'"
+                    "There are no tokens yet. Type: storagekit tokens -s \(path.quotedAsShellWord) create NAME --write '*'"
                 )
             }
             try output.flush()

@@ -18,7 +18,7 @@ extension CommandError {
                 .notFound, "There is no tag \"\(name)\".",
                 why: known.isEmpty ? "The store has no tags." : "The tags are \(Suggestions.list(known)).",
                 next: similar.isEmpty
-                    ? "Create it: storagekit tag \(ShellWords.quoted(name)) POINT"
+                    ? "Create it: storagekit tag \(name.quotedAsShellWord) POINT"
                     : "Did you mean \(similar.joined(separator: ", "))?")
         case .earlier(_, let than, let available, let last):
             self.init(

@@ -43,7 +43,7 @@ struct EntityNames {
             throw CommandError(
                 .notFound, "The table \"\(name)\" has no history.", why: "The store doesn't record its changes.",
                 next: "Why: storagekit adopt STORE --in-place --dry-run. Its rows: storagekit sql "
-                    + ShellWords.quoted("SELECT * FROM \(quoted(name))"))
+                    + "SELECT * FROM \(quoted(name))".quotedAsShellWord)
         }
         let similar = Suggestions.nearest(to: name, among: names)
         if similar.isEmpty { try Self.checkPoint(name) }

@@ -48,7 +48,7 @@ extension HistoryReader {
         guard let decoded, decoded.address != literal.address else { return literal }
         // A name as commands print it always means its row.
         if decoded.target(in: target.table).shownID == written { return decoded }
-        let names = [literal, decoded].map { ShellWords.quoted($0.target(in: target.table).description) }
+        let names = [literal, decoded].map { $0.target(in: target.table).description.quotedAsShellWord }
         throw CommandError(
             .usage, "\(target.table)/\(written) may be either of two rows.",
             why: "Their keys are \(written) and \(id).",
@@ -114,7 +114,7 @@ extension HistoryReader {
             return CommandError(
                 .notFound, "The table \"\(entity.name)\" was dropped with its rows, and no longer has \(id).",
                 why: "Its rows can be looked up by their keys only if they were deleted before.",
-                next: "Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: target.table))"))")
+                next: "Type: storagekit log \(TargetArgument(table: target.table).description.quotedAsShellWord)")
         }
         func targets(_ ids: [String]) -> [String] {
             ids.map { TargetArgument(table: target.table, id: $0).description }
@@ -127,7 +127,7 @@ extension HistoryReader {
             next: !likely.isEmpty
                 ? "Did you mean \(likely.joined(separator: ", "))?"
                 : similar.isEmpty
-                    ? "Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: target.table))"))"
+                    ? "Type: storagekit log \(TargetArgument(table: target.table).description.quotedAsShellWord)"
                     : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
     }
 

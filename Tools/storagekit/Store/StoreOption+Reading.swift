@@ -11,7 +11,7 @@ extension StoreOption {
         if access(path, R_OK) != 0, errno == EACCES {
             throw CommandError(
                 .unavailable, "The store \(path) can't be read: \(String(cString: strerror(EACCES))).",
-                next: "Who may read it: ls -l \(ShellWords.quoted(path))")
+                next: "Who may read it: ls -l \(path.quotedAsShellWord)")
         }
         return try Storage.open(path: path, configuration: configuration)
     }

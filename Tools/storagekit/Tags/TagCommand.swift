@@ -78,7 +78,7 @@ struct TagCommand: AsyncParsableCommand {
         throw CommandError(
             .conflict, "There is a tag \"\(name)\" already, at @\(known.position).",
             why: "An existing tag is moved only with --force.",
-            next: "Choose another name, or move it: storagekit tag \(ShellWords.quoted(name)) @\(position) --force")
+            next: "Choose another name, or move it: storagekit tag \(name.quotedAsShellWord) @\(position) --force")
     }
 
     private func list() async throws {

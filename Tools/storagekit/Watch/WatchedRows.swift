@@ -41,7 +41,7 @@ struct WatchedRows: Sendable {
         guard !table.key.isEmpty else {
             throw CommandError(
                 .usage, "\"\(entity.name)\" has no primary key to identify its rows.",
-                next: "Type: storagekit tail -f --table \(ShellWords.quoted(entity.name))")
+                next: "Type: storagekit tail -f --table \(entity.name.quotedAsShellWord)")
         }
         let group = try command.group.map { name in
             guard let index = table.columnIndex(of: name) else { throw Self.noColumn(name, table) }
@@ -139,7 +139,7 @@ struct WatchedRows: Sendable {
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(
                 .notFound, "The table \"\(name)\" was dropped.",
-                next: "Type: storagekit log --table \(ShellWords.quoted(name))")
+                next: "Type: storagekit log --table \(name.quotedAsShellWord)")
         }
         return entity
     }

@@ -107,6 +107,6 @@ extension MCPCall {
         else { return nil }
         var words = question.words.filter { $0 != "--" }
         words.remove(at: flag)
-        return (["storagekit"] + words + ["-s", store]).map(ShellWords.quoted).joined(separator: " ")
+        return ShellWords.line(["storagekit"] + words + ["-s", store])
     }
 }

@@ -60,7 +60,7 @@ struct CommandError: Error, Sendable {
     func naming(store: String?) -> CommandError {
         let next = self.next(naming: store ?? ProcessInfo.processInfo.environment["STORAGEKIT_STORE"])
         guard let store else { return CommandError(status, what, why: why, next: next) }
-        let name = ShellWords.quoted(store)
+        let name = store.quotedAsShellWord
         guard let command = next.range(of: "storagekit ", options: .backwards),
             case let words = next[command.upperBound...], !words.contains(" -s "), !words.hasPrefix("help"),
             !words.hasPrefix("restore "), !words.hasSuffix("-help"), !words.hasSuffix("."), !words.hasSuffix("…")
@@ -81,7 +81,7 @@ struct CommandError: Error, Sendable {
     private func next(naming store: String?) -> String {
         guard let store else { return next }
         let words = next.split(separator: " ", omittingEmptySubsequences: false)
-        return words.map { $0 == "STORE" ? ShellWords.quoted(store) : String($0) }.joined(separator: " ")
+        return words.map { $0 == "STORE" ? store.quotedAsShellWord : String($0) }.joined(separator: " ")
     }
 
     /// An error of the store.
