@@ -97,14 +97,16 @@ struct PrivateFolderTests {
     @Test("No temporary folder is created once a signal ends the process")
     func folderAfterEnd() throws {
         let temporary = try TemporaryFolder()
-        let registry = PrivateFolder.Registry()
+        let end = ProcessEnd()
+        let registry = PrivateFolder.Registry(of: end)
         let folders = ["one", "other", "later"].map { temporary.path($0) }
         #expect(try registry.create(folders[0]))
         #expect(try registry.create(folders[1]))
         registry.remove(folders[0])
         func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary.url.path) }
         #expect(try left() == ["other"])
-        registry.end()
+        end.begin()
+        registry.discardAll()
         #expect(try !registry.create(folders[2]))
         #expect(try left() == [])
     }

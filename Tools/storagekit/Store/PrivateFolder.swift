@@ -5,63 +5,59 @@ import Synchronization
 struct PrivateFolder {
     let path: String
 
-    private static let registry = Registry()
+    private static let registry = Registry(of: .current)
 
     init() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
         path = folder.path
         // Without the lock, which the signal's handler needs.
-        guard try Self.registry.create(path) else { ShellCommand.waitForEnd() }
+        guard try Self.registry.create(path) else { ProcessEnd.wait() }
     }
 
     func path(of name: String) -> String { path + "/" + name }
 
     func discard() { Self.registry.remove(path) }
 
-    /// Removes all folders, and lets no other begin: a signal is about to end the process.
-    static func discardAll() { registry.end() }
+    /// Removes all folders: a signal is about to end the process.
+    static func discardAll() { registry.discardAll() }
 }
 
 extension PrivateFolder {
     /// The folders of a process. The lock is held while one is created or removed, so that a signal that ends the process misses none.
     final class Registry: Sendable {
-        private struct State {
-            var folders: Set<String> = []
-            /// Whether a signal is ending the process.
-            var isEnding = false
-        }
+        private let end: ProcessEnd
+        private let folders = Mutex<Set<String>>([])
 
-        private let state = Mutex(State())
+        init(of end: ProcessEnd) { self.end = end }
 
         /// Creates a folder.
         ///
         /// - Returns: False if a signal is ending the process: the folder would never be removed.
         func create(_ path: String) throws -> Bool {
-            try state.withLock { state in
-                guard !state.isEnding else { return false }
+            try folders.withLock { folders in
+                guard !end.hasBegun else { return false }
                 try FileManager.default.createDirectory(
                     atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-                state.folders.insert(path)
+                folders.insert(path)
                 return true
             }
         }
 
         func remove(_ path: String) {
-            state.withLock { state in
+            folders.withLock { folders in
                 Self.remove(path)
-                state.folders.remove(path)
+                folders.remove(path)
             }
         }
 
         /// Removes all folders. They get another name first: another thread can't create a file in them any more.
-        func end() {
-            state.withLock { state in
-                state.isEnding = true
-                for folder in state.folders {
+        func discardAll() {
+            folders.withLock { folders in
+                for folder in folders {
                     let name = folder + "-removed"
                     Self.remove(rename(folder, name) == 0 ? name : folder)
                 }
-                state.folders = []
+                folders = []
             }
         }
 

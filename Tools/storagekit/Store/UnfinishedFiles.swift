@@ -25,7 +25,7 @@ enum UnfinishedFiles {
             return try await body()
         } catch {
             // Once a signal is ending the process, opening a file fails; that error must not end it in another way.
-            ShellCommand.waitIfEnding()
+            ProcessEnd.waitIfBegun()
             throw error
         }
     }
@@ -54,6 +54,7 @@ enum UnfinishedFiles {
 
     /// Removes them and ends the process by a signal.
     static func end(by number: Int32) -> Never {
+        ProcessEnd.current.begin()
         // Before new files are prevented: removing a folder opens it.
         PrivateFolder.discardAll()
         preventNewFiles()

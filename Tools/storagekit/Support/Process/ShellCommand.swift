@@ -10,14 +10,8 @@ enum ShellCommand {
         case signal(Int32)
     }
 
-    private struct State {
-        /// The processes that are running. One is removed before it is waited for: its id may then belong to another process.
-        var running: Set<pid_t> = []
-        /// Whether a signal is ending this process.
-        var isEnding = false
-    }
-
-    private static let state = Mutex(State())
+    /// The processes that are running. One is removed before it is waited for: its id may then belong to another process.
+    private static let running = Mutex<Set<pid_t>>([])
     /// Is signalled when a signal begins to end this process.
     private static let ending = DispatchSemaphore(value: 0)
     /// How long a signal to the whole group may take to reach this process's handler after it has ended a command.
@@ -30,7 +24,7 @@ enum ShellCommand {
         let process = try start(text, environment)
         var information = siginfo_t()
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        _ = state.withLock { $0.running.remove(process) }
+        _ = running.withLock { $0.remove(process) }
         var status: Int32 = 0
         var ended = waitpid(process, &status, 0)
         while ended < 0, errno == EINTR { ended = waitpid(process, &status, 0) }
@@ -38,7 +32,7 @@ enum ShellCommand {
         // one end with 128 and its number.
         let number = status & 0x7f == 0 ? (status >> 8 & 0xff) - 128 : status & 0x7f
         if handled.withLock({ $0.contains(number) }) { _ = ending.wait(timeout: .now() + delaySeconds) }
-        waitIfEnding()
+        ProcessEnd.waitIfBegun()
         guard ended == process else {
             throw CommandError(
                 .unavailable, "How the command ended isn't known.", why: String(cString: strerror(errno)),
@@ -55,22 +49,12 @@ enum ShellCommand {
     /// Sends a signal that ends this process to the commands that are running, and lets no other begin. A terminal sends an interrupt
     /// to both.
     static func signalAll(_ number: Int32) {
-        state.withLock { state in
-            state.isEnding = true
+        ProcessEnd.current.begin()
+        running.withLock { running in
             guard number != SIGINT else { return }
-            for process in state.running { kill(process, number) }
+            for process in running { kill(process, number) }
         }
         ending.signal()
-    }
-
-    /// Waits for the end of this process if a signal is ending it.
-    static func waitIfEnding() {
-        if state.withLock({ $0.isEnding }) { waitForEnd() }
-    }
-
-    /// Waits until the signal has ended this process.
-    static func waitForEnd() -> Never {
-        while true { pause() }
     }
 
     private static func start(_ text: String, _ environment: [String: String]) throws(CommandError) -> pid_t {
@@ -80,10 +64,10 @@ enum ShellCommand {
         let started: pid_t?
         do {
             // A signal that comes in between must find the process among the running ones.
-            started = try state.withLock { state throws(SpawnedProgram.Failure) -> pid_t? in
-                guard !state.isEnding else { return nil }
+            started = try running.withLock { running throws(SpawnedProgram.Failure) -> pid_t? in
+                guard !ProcessEnd.current.hasBegun else { return nil }
                 let process = try program.start()
-                state.running.insert(process)
+                running.insert(process)
                 return process
             }
         } catch {
@@ -92,7 +76,7 @@ enum ShellCommand {
                 next: "End other programs, or raise the limit: ulimit -u")
         }
         // Without the lock, which the signal's handler may need.
-        guard let started else { waitForEnd() }
+        guard let started else { ProcessEnd.wait() }
         return started
     }
 }
