@@ -32,7 +32,7 @@ final class LiveQueryMemory: Sendable {
         func set(_ bytes: Int) throws {
             guard bytes <= limit else {
                 throw StorageError(
-                    .invalidQuery, "The live query's result exceeds \(limit >> 20) MB.",
+                    .invalidQuery, "The live query's result exceeds \(limit >> 20) MiB.",
                     remedy: "Set a limit, or a lower one.", cause: HubError.resultTooLarge(bytes: limit))
             }
             try taken.withLock { taken in
@@ -48,6 +48,6 @@ final class LiveQueryMemory: Sendable {
 
 extension HubError {
     fileprivate static func resultTooLarge(bytes: Int) -> HubError {
-        .invalid("The live query's result exceeds \(bytes >> 20) MB. Set a limit, or a lower one.")
+        .invalid("The live query's result exceeds \(bytes >> 20) MiB. Set a limit, or a lower one.")
     }
 }
