@@ -23,7 +23,7 @@ extension SyncStore {
     }
 
     /// Whether the table has exactly this document; nil means none.
-    private func shows(_ document: DocumentFields?, as id: String, in db: Database) throws -> Bool {
+    func shows(_ document: DocumentFields?, as id: String, in db: Database) throws -> Bool {
         do {
             return try table.get(id, db).map { try DocumentFields(encoding: $0) } == document
         } catch let error as StorageError where error.code == .invalidValue {

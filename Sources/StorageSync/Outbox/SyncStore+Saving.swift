@@ -455,11 +455,7 @@ extension SyncStore {
     private func isUnreceived(_ id: String, in db: Database) throws -> Bool {
         guard try outbox.firstPending(of: id, in: db) == nil, case .known(let base) = try bases.base(of: id, in: db)
         else { return false }
-        do {
-            return try table.get(id, db).map { try DocumentFields(encoding: $0) } == base
-        } catch let error as StorageError where error.code == .invalidValue {
-            return false
-        }
+        return try shows(base, as: id, in: db)
     }
 
     private func rewriteRow(_ id: String, since: Int64, _ tx: WriteTransaction) throws {
