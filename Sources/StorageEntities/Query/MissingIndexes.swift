@@ -26,10 +26,12 @@ package struct MissingIndexes {
         guard let index = table.columnIndex(of: lookup.column) else { return false }
         if table.key.first == index { return true }
         let stored = table.columns[index].stored
+        // Otherwise a temporary table, view or index of the same name is found first.
         return try String.fetchOne(
             db,
             sql: """
-                SELECT info.name FROM temp.pragma_index_list(?) AS list, temp.pragma_index_info(list.name) AS info \
+                SELECT info.name FROM temp.pragma_index_list(?, 'main') AS list, \
+                temp.pragma_index_info(list.name, 'main') AS info \
                 WHERE info.seqno = 0 AND info.name = ? AND list.partial = 0
                 """, arguments: [table.stored, stored]) != nil
     }
