@@ -321,6 +321,18 @@ import Testing
         }
     }
 
+    @Test("A command in a remedy names a table as a shell reads it")
+    func quotedName() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "two words", "CREATE TABLE \"two words\"(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        let entity = try await entity("two words", of: engine)
+        try DatabaseQueue().inDatabase { db in
+            let change = try #require(try ForeignSchemaChange(of: entity, in: StoredDefinitions(db.connection)))
+            #expect(change.error.remedy.hasSuffix("storagekit rebuild 'two words'"))
+        }
+    }
+
     /// How many statements that read SQLite's schema a verification, or the plan of a rebuild, runs in a store of many tables.
     private func schemaReadings(_ tables: Int) async throws -> Int {
         let engine = try TestStore.inMemory()

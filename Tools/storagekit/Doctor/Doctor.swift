@@ -112,7 +112,7 @@ extension Doctor {
             return Checkup.failed(
                 "references", "\(rows) to missing rows in \(table)",
                 remedy:
-                    "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \(table)/ID"
+                    "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \("\(table)/ID".quotedAsShellWord)"
             )
         }
         found += check.unresolved.map {
@@ -216,7 +216,9 @@ extension Doctor {
         guard !change.hasAdditions else {
             return .failed(
                 "schema", message,
-                remedy: "\(undo), without what was added: storagekit rebuild -s \(quotedPath) \(name)")
+                remedy:
+                    "\(undo), without what was added: storagekit rebuild -s \(quotedPath) \(entity.name.quotedAsShellWord)"
+            )
         }
         return .failed(
             "schema", message,
