@@ -50,7 +50,8 @@ extension PrivateFolder {
             }
         }
 
-        /// Removes all folders. They get another name first: another thread can't create a file in them any more.
+        /// Removes all folders. Called when the end has begun, so that no other is created. They get another name first: another thread
+        /// can't create a file in them any more.
         func discardAll() {
             folders.withLock { folders in
                 for folder in folders {
