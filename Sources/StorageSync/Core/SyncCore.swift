@@ -193,3 +193,12 @@ package struct SyncCore: Sendable {
         return (SyncRequest(id: id, kind: kind), Flight(request: id, time: now))
     }
 }
+
+extension SyncCore.HaltReason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknownNumbers: "the remote has writes under this store's name that it never sent"
+        case .remoteWentBack: "the remote has lost what it had acknowledged"
+        }
+    }
+}

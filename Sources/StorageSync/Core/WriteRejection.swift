@@ -11,3 +11,15 @@ package enum WriteRejection: Sendable, Equatable, Codable {
     /// The remote's own validation failed.
     case invalid(String)
 }
+
+extension WriteRejection: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .deleted: "another client has deleted the document"
+        case .missing: "there is no such document"
+        case .conflict: "another client has changed the document meanwhile"
+        case .unknown: "the remote doesn't know its outcome"
+        case .invalid(let reason): reason
+        }
+    }
+}

@@ -137,24 +137,3 @@ extension SyncStatus {
         }
     }
 }
-
-extension WriteRejection: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .deleted: "another client has deleted the document"
-        case .missing: "there is no such document"
-        case .conflict: "another client has changed the document meanwhile"
-        case .unknown: "the remote doesn't know its outcome"
-        case .invalid(let reason): reason
-        }
-    }
-}
-
-extension SyncCore.HaltReason: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .unknownNumbers: "the remote has writes under this store's name that it never sent"
-        case .remoteWentBack: "the remote has lost what it had acknowledged"
-        }
-    }
-}
