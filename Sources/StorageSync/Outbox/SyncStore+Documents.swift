@@ -55,6 +55,16 @@ extension SyncStore {
         try await storage.engine.read { try table.contains(id, $0) || bases.unreadableReason(of: id, in: $0) != nil }
     }
 
+    /// Whether the table has exactly this document; nil means none.
+    func shows(_ document: DocumentFields?, as id: String, in db: Database) throws -> Bool {
+        do {
+            return try table.get(id, db).map { try DocumentFields(encoding: $0) } == document
+        } catch let error as StorageError where error.code == .invalidValue {
+            // It can't be written as JSON, so it isn't what the remote has.
+            return false
+        }
+    }
+
     /// A document by its id; nil if there is none.
     func document(_ id: String) async throws -> T? { try await storage.engine.read { try table.get(id, $0) } }
 

@@ -21,16 +21,6 @@ extension SyncStore {
         return SyncPage(
             start: page.start, end: page.end, changes: changes, part: page.part, unreadable: page.unreadable)
     }
-
-    /// Whether the table has exactly this document; nil means none.
-    func shows(_ document: DocumentFields?, as id: String, in db: Database) throws -> Bool {
-        do {
-            return try table.get(id, db).map { try DocumentFields(encoding: $0) } == document
-        } catch let error as StorageError where error.code == .invalidValue {
-            // It can't be written as JSON, so it isn't what the remote has.
-            return false
-        }
-    }
 }
 
 extension RemoteChange {
