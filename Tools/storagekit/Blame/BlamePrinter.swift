@@ -101,13 +101,15 @@ final class BlamePrinter {
             return CommandError(
                 .notFound, "\(target) doesn't exist at \(try store.pointText(position)).",
                 why: "t:\(last.commit.number) deleted it at @\(last.position).",
-                next: "As it was before: storagekit blame \("\(target)".quotedAsShellWord) --at @\(last.position)~")
+                next:
+                    "As it was before: storagekit blame \(target.description.quotedAsShellWord) --at @\(last.position)~"
+            )
         }
         return CommandError(
             .notFound, "\(target) doesn't exist yet at \(try store.pointText(position)).",
             why: first.map { "Its first event is @\($0.position)." } ?? "",
             next: first.map {
-                "As it was then: storagekit blame \("\(target)".quotedAsShellWord) --at @\($0.position)"
+                "As it was then: storagekit blame \(target.description.quotedAsShellWord) --at @\($0.position)"
             } ?? "")
     }
 

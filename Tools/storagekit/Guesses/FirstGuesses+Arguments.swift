@@ -35,13 +35,13 @@ extension FirstGuesses {
     /// - Parameter output: The file to write, if one is named.
     private static func next(for command: String, _ arguments: [String], output: String?) -> String? {
         let first = arguments.first ?? ""
-        let rest = arguments.dropFirst().map(\.quotedAsShellWord).joined(separator: " ")
+        let rest = ShellWords.line(Array(arguments.dropFirst()))
         if command == "backup", arguments.count == 2, isStore(first) {
             return "Type: storagekit backup \(rest) -s \(first.quotedAsShellWord)"
         }
         if command == "restore", arguments.count > 1, FileManager.default.fileExists(atPath: first) {
-            let words = [first, "--to", arguments[1], "-o", output ?? "restored.sqlite"].map(\.quotedAsShellWord)
-            return "The point is an option: storagekit restore \(words.joined(separator: " "))"
+            let words = ShellWords.line([first, "--to", arguments[1], "-o", output ?? "restored.sqlite"])
+            return "The point is an option: storagekit restore \(words)"
         }
         if isStore(first), command != "adopt", command != "import" {
             let words = [command, rest].filter { !$0.isEmpty }.joined(separator: " ")

@@ -88,8 +88,7 @@ struct RestoreCommand: AsyncParsableCommand {
         do {
             return try await source.read { store in
                 let position = try store.position(toRestore: command.to) { point in
-                    let words = [command.backup, "--to", point, "-o", command.output].map(\.quotedAsShellWord)
-                    return "storagekit restore \(words.joined(separator: " "))"
+                    ShellWords.line(["storagekit", "restore", command.backup, "--to", point, "-o", command.output])
                 }
                 switch command.to {
                 case .head, .beforeHead: return (position, false)
