@@ -36,7 +36,10 @@ import Testing
             #expect(link.point == point)
         }
         #expect(try StoreLink("storagekit:///a.sqlite?point=t:1", host: "box").path == "/a.sqlite")
-        #expect(throws: GrammarError.self) { try StoreLink("storagekit://other/a.sqlite?point=t:1", host: "box") }
+        let foreign = #expect(throws: GrammarError.self) {
+            try StoreLink("storagekit://other/my%20store.sqlite?point=t:1", host: "box")
+        }
+        #expect(foreign?.examples == "On that machine, type: storagekit show t:1 -s '/my store.sqlite'")
         #expect(throws: GrammarError.self) { try StoreLink("https://box/a.sqlite?point=t:1", host: "box") }
         #expect(throws: GrammarError.self) { try StoreLink("storagekit://box/a.sqlite", host: "box") }
     }

@@ -27,7 +27,7 @@ struct StoreLink: Equatable, Sendable {
             throw GrammarError(
                 problem: "The store of this link is on \(named).",
                 examples:
-                    "On that machine, type: storagekit show \(point) -s \(url.path)"
+                    "On that machine, type: \(ShellWords.line(["storagekit", "show", point, "-s", url.path]))"
             )
         }
         path = url.path
