@@ -1,4 +1,7 @@
+import GRDB
+import StorageEntities
 import StorageKit
+import StorageLog
 import StorageTesting
 import TestSupport
 import Testing
@@ -117,6 +120,20 @@ import Testing
         #expect(await view.explain()?.warnings == warnings)
         let indexed = try await Library.filled()
         #expect(try await indexed.query(Novel.self).has(\.novelist).live().explain()?.warnings.isEmpty == true)
+    }
+
+    @Test("A view that hides a table, as where pending rows are read, doesn't hide its indexes")
+    func hiddenTable() async throws {
+        let storage = try await Library.filled()
+        let lookups = storage.query(Novelist.self).has(\.novels).request.lookups
+        let pending = OptimisticRow(deleting: Novel.self, id: 1)
+        try await storage.engine.read { db in
+            try OptimisticTables.read([pending], in: db) {
+                let hidden = try String.fetchAll(db, sql: "SELECT name FROM sqlite_temp_schema WHERE type = 'view'")
+                #expect(hidden == ["novels"])
+                #expect(try MissingIndexes(db).warnings(of: lookups).isEmpty)
+            }
+        }
     }
 
     @Test("An explanation of a closed store is an error, and of a view nothing")
