@@ -231,6 +231,21 @@ struct DoctorTests {
         )
     }
 
+    @Test("The commands of remedies name a table as a shell and the command read it")
+    func quotedNames() async throws {
+        let folder = try TemporaryFolder()
+        let (database, path) = (folder.path("x.db"), folder.path("x.sqlite"))
+        try meddle(database, "CREATE TABLE \"a/b c\"(id INTEGER PRIMARY KEY, x REFERENCES \"a/b c\"(id))")
+        let adopted = try ToolProcess.run(["adopt", database, "-s", path], store: nil)
+        #expect(adopted.status == 0, "\(adopted)")
+        try meddle(
+            path,
+            "CREATE INDEX foreign_index ON \"a/b c\"(x); INSERT INTO \"a/b c\"(id, x) VALUES (1, 2)")
+        let checked = try ToolProcess.run(["doctor"], store: path)
+        #expect(checked.output.contains("storagekit rebuild -s \(path) 'a/b c'\n"), "\(checked)")
+        #expect(checked.output.contains("storagekit blame -s \(path) 'a%2Fb c/ID'\n"), "\(checked)")
+    }
+
     /// The index is made to skip a row while that is deleted, so it keeps an entry without a row.
     @Test("An index that doesn't fit its table is repaired")
     func damagedIndex() async throws {
