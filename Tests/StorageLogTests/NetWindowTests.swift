@@ -20,13 +20,13 @@ import Testing
             var random = SplitMix64(seed: seed)
             var rows = 0
             for entity in writer.catalog.live where NetWindow.takes([entity]) {
-                for memory in [1, 2_000, 1 << 20] {
+                for (memory, mergeLimit) in [(1, 1 << 20), (1, 1), (2_000, 1 << 20), (1 << 20, 1 << 20)] {
                     let position = Int64(1 + random.below(head))
                     let byEvents = try Self.dump(of: entity, in: writer.database) {
                         try $0.applyEvents(through: position)
                     }
                     let byWindows = try Self.dump(of: entity, in: writer.database) {
-                        try $0.applyWindows(through: position, memory: memory)
+                        try $0.applyWindows(through: position, memory: memory, mergeLimit: mergeLimit)
                     }
                     #expect(byWindows == byEvents, "seed \(seed), \(entity.name) @\(position), \(memory) bytes")
                     rows += byEvents.count
@@ -73,13 +73,13 @@ import Testing
                 return true
             }
             #expect(replaced > 3)
-            for memory in [1, 500, 1 << 20] {
+            for (memory, mergeLimit) in [(1, 1 << 20), (1, 1), (500, 1 << 20), (1 << 20, 1 << 20)] {
                 for position in [head, 1 + random.below(head)].map(Int64.init) {
                     let byEvents = try Self.dump(of: entity, in: writer.database) {
                         try $0.applyEvents(through: position)
                     }
                     let byWindows = try Self.dump(of: entity, in: writer.database) {
-                        try $0.applyWindows(through: position, memory: memory)
+                        try $0.applyWindows(through: position, memory: memory, mergeLimit: mergeLimit)
                     }
                     #expect(byWindows == byEvents, "seed \(seed), @\(position), \(memory) bytes")
                 }
@@ -115,17 +115,99 @@ import Testing
             var random = SplitMix64(seed: seed)
             for (name, columns, _) in tables {
                 let entity = try #require(writer.catalog.entity(named: name))
-                for memory in [1, 300, 1_000, 1 << 20] {
+                for (memory, mergeLimit) in [
+                    (1, 1 << 20), (1, 1), (300, 1 << 20), (1_000, 1 << 20), (1 << 20, 1 << 20),
+                ] {
                     for position in [head, 1 + random.below(head)].map(Int64.init) {
                         let byEvents = try Self.dump(of: entity, in: writer.database) {
                             try $0.applyEvents(through: position)
                         }
                         let byWindows = try Self.dump(of: entity, columns: columns, in: writer.database) {
-                            try $0.applyWindows(through: position, memory: memory)
+                            try $0.applyWindows(through: position, memory: memory, mergeLimit: mergeLimit)
                         }
                         #expect(byWindows == byEvents, "seed \(seed), \(name) @\(position), \(memory) bytes")
                     }
                 }
+            }
+        }
+        try await engine.close()
+    }
+
+    @Test("Windows of keys of all types, with long texts, are merged", arguments: TestSettings.seeds(3, from: 29_000))
+    func mixedKeys(seed: UInt64) async throws {
+        let engine = try TestStore.inMemory(segmentLength: 64)
+        try await engine.adopt(
+            "t", "CREATE TABLE t(a, b, v TEXT, w, _position INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (a, b))")
+        var random = SplitMix64(seed: seed)
+        func key(_ random: inout SplitMix64) -> String {
+            let number = random.below(40)
+            return [
+                "\(number - 20)", "\(number).5", "'\(number)'", "'prefix that is long \(number)'",
+                "x'\(String(10 + number))'", "'\(String(repeating: "z", count: number))'",
+            ][random.below(6)]
+        }
+        for round in 0..<60 {
+            var changes: [String] = []
+            for _ in 0..<30 {
+                let (a, b) = (key(&random), key(&random))
+                switch random.below(6) {
+                case 0: changes.append("DELETE FROM t WHERE a = \(a)")
+                case 1: changes.append("UPDATE t SET v = printf('%.*c', \(random.below(3_000)), 'v') WHERE a = \(a)")
+                case 2: changes.append("UPDATE t SET w = \(round) WHERE b = \(b)")
+                default: changes.append("INSERT OR IGNORE INTO t(a, b, v, w) VALUES (\(a), \(b), 'v\(round)', NULL)")
+                }
+            }
+            try await engine.commit(changes.joined(separator: "; "))
+        }
+        try await engine.withWriter { writer, _ in
+            let head = try LogReader(writer.database).head().position
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            let byEvents = try Self.dump(of: entity, in: writer.database) { try $0.applyEvents(through: head) }
+            #expect(byEvents.count > 100)
+            for (memory, mergeLimit) in [(1, 1 << 20), (1, 3_000), (20_000, 1), (200_000, 1 << 20)] {
+                let byWindows = try Self.dump(of: entity, in: writer.database) {
+                    try $0.applyWindows(through: head, memory: memory, mergeLimit: mergeLimit)
+                }
+                #expect(byWindows == byEvents, "seed \(seed), \(memory) bytes, merged in \(mergeLimit)")
+            }
+        }
+        try await engine.close()
+    }
+
+    /// The next event points back to an earlier one than the row's last.
+    @Test("A row that another program has restored with its earlier position has the values of all events")
+    func restoredRow() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 8))
+        try await engine.adopt(
+            "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(id, v, w) VALUES (1, 'a', 'b')")
+        try await engine.commit("INSERT INTO t(id, v, w) VALUES (-1, 'e', 'f')")
+        let inserted = try #require(try await engine.integer("SELECT _position FROM t WHERE id = 1"))
+        let insertedFirst = try #require(try await engine.integer("SELECT _position FROM t WHERE id = -1"))
+        try await engine.commit("DELETE FROM t WHERE id = -1")
+        for id in 2..<30 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), \(id))") }
+        try await engine.commit("UPDATE t SET v = 'c' WHERE id = 1")
+        try await engine.commit("INSERT INTO t(id, v) VALUES (-1, 'g')")
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { db in
+            try db.execute(sql: "INSERT OR REPLACE INTO t VALUES (1, 'a', 'b', ?)", arguments: [inserted])
+            try db.execute(sql: "UPDATE t SET _position = ? WHERE id = -1", arguments: [insertedFirst])
+        }
+        try foreign.close()
+        try await engine.commit("UPDATE t SET w = 'd' WHERE id = 1")
+        try await engine.commit("DELETE FROM t WHERE id = -1")
+        for id in 30..<60 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), \(id))") }
+        try await engine.withWriter { writer, _ in
+            let head = try LogReader(writer.database).head().position
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            let byEvents = try Self.dump(of: entity, in: writer.database) { try $0.applyEvents(through: head) }
+            for memory in [1, 200, 500, 1_000, 2_000, 1 << 20] {
+                let byWindows = try Self.dump(of: entity, in: writer.database) {
+                    try $0.applyWindows(through: head, memory: memory)
+                }
+                #expect(byWindows == byEvents, "\(memory) bytes")
             }
         }
         try await engine.close()

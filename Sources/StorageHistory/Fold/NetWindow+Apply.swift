@@ -51,7 +51,7 @@ extension NetWindow {
     /// Rows between two calls of `check`.
     private static let checkInterval = 64
 
-    private func withContents(_ body: (Contents) throws -> Void) throws {
+    func withContents(_ body: (Contents) throws -> Void) throws {
         try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
                 try heap.bytes.withUnsafeBufferPointer { bytes in

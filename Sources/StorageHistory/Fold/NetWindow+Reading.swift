@@ -1,6 +1,9 @@
 package import StorageLog
 
 extension NetWindow {
+    /// A window ends before so many events that aren't needed.
+    package static let gap: Int64 = 50_000
+
     /// Fills an empty window from the log and finishes it.
     ///
     /// - Parameters:
@@ -9,7 +12,7 @@ extension NetWindow {
     ///   - gap: The window ends before this many events that aren't needed: the next one skips them without decoding them.
     ///   - check: Called for each segment; may throw to stop.
     package mutating func fill(
-        through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = 1,
+        through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = NetWindow.gap,
         check: () throws -> Void = {}
     ) throws {
         let needed = needed

@@ -158,7 +158,7 @@ package struct NetWindow: Sendable {
     private static let mostPatience = 10
 
     /// Whether the table has many of the rows from before, so that this window costs another pass over it.
-    package var mostlyComesBack: Bool { foundRows > rows.count / 2 }
+    private var mostlyComesBack: Bool { foundRows > rows.count / 2 }
 
     /// Compacts the heap if memory is short, and returns whether there is room afterwards.
     package mutating func makeRoom() -> Bool {
@@ -198,6 +198,12 @@ package struct NetWindow: Sendable {
         }
         last = end
     }
+
+    /// Whether it pays to find the ``NeededEvents`` of the log behind the window: where windows repeatedly change the same rows, reading
+    /// the outlines of the log costs a small part of what applying all events does.
+    ///
+    /// - Parameter end: The last position of the log to be read.
+    package func isWorthSeeking(through end: Int64) -> Bool { mostlyComesBack && end - last > 4 * (last - first) }
 
     /// Ends the window at a position.
     package mutating func finish(at position: Int64) {
@@ -345,6 +351,59 @@ package struct NetWindow: Sendable {
     }
 }
 
+// MARK: Merging
+
+extension NetWindow {
+    /// Adds the row of the records of successive windows that have the same key, the first of which finds nothing in the table. Rows are
+    /// added in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - width: The numbers of key columns and of others.
+    ///   - keepsGone: Whether a row that was deleted is added, too.
+    mutating func append(_ records: [RowRecord], width: (key: Int, others: Int), keepsGone: Bool) throws {
+        var (isThere, position, start) = (false, Int64(0), 0)
+        for index in records.indices {
+            let header = records[index].header
+            guard isThere || !header.flags.contains(.wasThere) else {
+                throw StorageError.corruptLog("event @\(header.position) changes a row that doesn't exist")
+            }
+            (isThere, position) = (header.flags.contains(.isThere), header.position)
+            if header.flags.contains(.isWhole) { start = index }
+        }
+        guard isThere || keepsGone else { return }
+        let row = Row(
+            table: 0, values: values.count, position: position, wasThere: false, wasDeleted: !isThere, isThere: isThere,
+            isWhole: true)
+        rows.append(row)
+        for part in 0..<width.key { append(part, of: records[records.count - 1]) }
+        for column in 0..<width.others {
+            let bit: UInt64 = 1 << UInt64(column)
+            // Later windows have the later values.
+            var index = records.count - 1
+            while index > start, records[index].header.columns & bit == 0 { index -= 1 }
+            let columns = records[index].header.columns
+            if columns & bit == 0 {
+                values.append(Self.unknown)
+            } else {
+                append(width.key + (columns & (bit - 1)).nonzeroBitCount, of: records[index])
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func append(_ value: Int, of record: RowRecord) {
+        values.append(heap.store(record.values[value], from: record.bytes, replacing: Self.unknown))
+    }
+
+    /// Ends a window of merged rows.
+    mutating func finishMerged() {
+        heap.terminate()
+        let order = rows.indices.map(Int32.init)
+        tables[0].gone = order.filter { !rows[Int($0)].isThere }
+        tables[0].present = order.filter { rows[Int($0)].isThere }
+    }
+}
+
 // MARK: Values
 
 extension NetWindow {
@@ -380,7 +439,8 @@ extension NetWindow {
         }
     }
 
-    /// Merges rows of the same key: another program has deleted the row, and an insert without a back-link has created it again.
+    /// Merges rows of the same key: another program has deleted the row, and an insert without a back-link has created it again; or it
+    /// has restored the row with an earlier position, to which the next event points back.
     ///
     /// - Parameters:
     ///   - repeats: The indices in `order` of rows with the key of the row before.
@@ -392,14 +452,29 @@ extension NetWindow {
         for index in repeats {
             // Rows begin in the order of the log.
             let (earlier, later) = (min(order[index - 1], order[index]), max(order[index - 1], order[index]))
-            guard rows[Int(later)].isWhole else { continue }
             let replaced = rows[Int(earlier)]
-            rows[Int(later)].wasThere = rows[Int(later)].wasThere || replaced.wasThere
+            guard rows[Int(later)].isWhole || replaced.isThere else { continue }
+            if !rows[Int(later)].isWhole {
+                keepValues(of: replaced, in: rows[Int(later)])
+                rows[Int(later)].isWhole = replaced.isWhole
+            }
+            rows[Int(later)].wasThere = replaced.wasThere
             rows[Int(later)].wasDeleted = rows[Int(later)].wasDeleted || replaced.wasDeleted
             order[index - 1] = Self.skipped
             order[index] = later
         }
         return order.filter { $0 >= 0 }
+    }
+}
+
+extension NetWindow {
+    /// Takes the values of a row's columns that its later events don't know.
+    private mutating func keepValues(of earlier: Row, in later: Row) {
+        let table = tables[earlier.table]
+        for index in table.key.count..<table.key.count + table.columns.count
+        where values[later.values + index].type == Self.unknown.type {
+            values[later.values + index] = values[earlier.values + index]
+        }
     }
 }
 

@@ -22,38 +22,54 @@ struct TableReplay {
         }
     }
 
-    /// Applies the events up to a position to an empty table, folded window by window, so that each row is written once per
-    /// window. Rows are inserted in the order of their keys.
+    /// Applies the events up to a position to an empty table, folded window by window, so that each row is written once. Rows are
+    /// inserted in the order of their keys.
     ///
     /// Only for a table that ``NetWindow/takes(_:)``.
     ///
-    /// - Parameter memory: The memory that a window may take, see ``NetWindow``.
-    func applyWindows(through position: Int64, memory limit: Int? = nil) throws {
+    /// - Parameters:
+    ///   - memory: The memory that a window may take, see ``NetWindow``.
+    ///   - mergeLimit: The memory for merging several windows, see ``SortedRuns``.
+    func applyWindows(
+        through position: Int64, memory limit: Int? = nil, mergeLimit: Int = SortedRuns.usualLimit
+    ) throws {
         let limit =
             limit ?? min(Self.windowMemory, max(Self.leastWindowMemory, Int(position) * Self.windowMemoryForEvent))
         let reader = LogReader(source)
+        let entities = [target.entity]
+        var runs: SortedRuns?
         var reached: Int64 = 0
         var memory = NetWindow.Memory()
-        do {
-            while reached < position {
-                var window = NetWindow(
-                    [target.entity], after: reached, needed: nil, limit: limit, memory: consume memory)
-                try window.fill(through: position, from: reader)
-                try window.apply(0, to: target, in: database)
-                reached = window.last
-                memory = window.legacy
+        var needed: NeededEvents?
+        var seeksNeeded = false
+        while reached < position {
+            var end = position
+            if needed?.covers(reached + 1, entities) != true {
+                let positions = reached + 1...min(end, reached + NeededEvents.limit)
+                needed = seeksNeeded ? try NeededEvents(of: entities, in: positions, reader) : nil
             }
-        } catch let error as StorageError where error.code == .conflict && reached > 0 {
-            // Two rows that exchange a unique value have to do it one after the other, as in the log. Or a row that another
-            // program had deleted was inserted again.
-            try PreparedStatement(database, "DELETE FROM \(target.table)").execute()
-            try applyEvents(through: position)
+            if let needed { end = min(end, needed.positions.upperBound) }
+            var window = NetWindow(entities, after: reached, needed: needed, limit: limit, memory: consume memory)
+            try window.fill(through: end, from: reader)
+            if reached == 0, window.last == position {
+                try window.apply(0, to: target, in: database)
+                return
+            }
+            let sorted = try runs ?? SortedRuns(of: target.entity, limit: mergeLimit)
+            runs = sorted
+            try sorted.add(window)
+            seeksNeeded = seeksNeeded || window.isWorthSeeking(through: position)
+            reached = window.last
+            memory = window.legacy
+        }
+        try runs?.merge(limit: limit, memory: consume memory, keepsGone: target.tombstones != nil) {
+            try $0.apply(0, to: target, in: database)
         }
     }
 
     /// The bytes that a window may take: per event of the log, the maximum, and the minimum.
     private static let windowMemoryForEvent = 64
-    private static let windowMemory = 2 << 20
+    private static let windowMemory = 4 << 20
     private static let leastWindowMemory = 64 << 10
 
     /// Undoes the last events of a table, newest first.

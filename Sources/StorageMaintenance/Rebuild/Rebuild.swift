@@ -33,7 +33,7 @@ package struct Rebuild: Sendable {
         /// the rows of earlier windows, and much of the log is left.
         package var seeksNeeded: Bool?
         /// A window ends before so many events that aren't needed: the next one skips them without decoding them.
-        package var gap: Int64 = 50_000
+        package var gap = NetWindow.gap
 
         package init() {}
     }
@@ -199,7 +199,7 @@ package struct Rebuild: Sendable {
         _ spare: SpareMemory
     ) async throws -> NetWindow? {
         let pace = pace
-        let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
+        let seeksNeeded = pace.seeksNeeded ?? earlier?.isWorthSeeking(through: goal) ?? false
         let known = earlier?.needed
         return try await engine.readLong { db in
             let connection = try db.connection
@@ -220,12 +220,6 @@ package struct Rebuild: Sendable {
             }
             return window
         }
-    }
-
-    /// If windows repeatedly change the same rows, reading the outlines of the log costs a small part of what writing
-    /// the rows does.
-    private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
-        window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
     }
 
     private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {
