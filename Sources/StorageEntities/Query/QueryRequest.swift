@@ -52,9 +52,19 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
         return rows
     }
 
+    /// The tables of related rows that are aggregated.
+    package var aggregatedTables: [String] = []
+
     /// The tables that an answer is read from.
     package var tables: [String] {
         [EntityTableCache.of(E.Record.self).name] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
+            + aggregatedTables
+    }
+
+    /// The table that an answer is read from, if it certainly is the only one: SQL may read others.
+    package var onlyTable: String? {
+        let tables = tables
+        return tables.count == 1 && rows.predicate?.isEvaluable ?? true ? tables[0] : nil
     }
 
     /// The request itself.

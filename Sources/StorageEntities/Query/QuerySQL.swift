@@ -111,6 +111,19 @@ package struct QuerySQL {
             values: condition.values + [.integer(Int64(limit))])
     }
 
+    /// How many rows meet the condition in several sources together, without those in others.
+    package func count(in added: [String], without subtracted: [String]) throws -> Text {
+        let condition = try condition()
+        func counts(_ sources: [String]) -> String {
+            sources.map { "(SELECT count(*) FROM \($0) AS \(quoted(table.stored))\(condition.sql))" }.joined(
+                separator: " + ")
+        }
+        let count = added.count + subtracted.count
+        return Text(
+            sql: "SELECT \(counts(added)) - (\(counts(subtracted)))",
+            values: Array(repeatElement(condition.values, count: count).joined()))
+    }
+
     /// The condition of a delete or update. A window is kept by choosing the keys first.
     package func target(_ extra: RowPredicate? = nil) throws -> Text {
         guard request.limit != nil || request.offset > 0 else { return try condition(extra) }

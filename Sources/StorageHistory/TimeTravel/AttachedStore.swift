@@ -13,7 +13,8 @@ internal import StorageLog
 /// An attached file is read in a state of its own, which may be later than that of another connection. It is used only if both
 /// have the same log and the same schema: then nothing was written to the store between them.
 enum AttachedStore {
-    private static let name = "storage_source"
+    /// The name of the store's schema.
+    static let name = "storage_source"
 
     /// Copies a table of a store to an empty one of the same name and declaration, inside a transaction.
     ///
@@ -40,8 +41,8 @@ enum AttachedStore {
 
     /// - Returns: Whether it was possible: not if the store is in memory, or if SQLite doesn't support URIs, which open a file
     ///   for reading only.
-    private static func attach(_ source: Connection, to target: Connection) -> Bool {
-        guard sqlite3_compileoption_used("USE_URI") != 0, let path = source.path,
+    static func attach(_ source: Connection, to target: Connection) -> Bool {
+        guard sqlite3_compileoption_used("USE_URI") != 0, !source.fileHasMoved, let path = source.path,
             let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
             let attach = try? PreparedStatement(target, "ATTACH ?1 AS \(name)")
         else { return false }

@@ -55,7 +55,7 @@ extension MaterializedSnapshot {
         try TableCopy(from: source, to: target).run(entity.stored)
     }
 
-    private static func count(_ entity: CatalogEntity, in database: Connection) throws -> Int64 {
+    static func count(_ entity: CatalogEntity, in database: Connection) throws -> Int64 {
         let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
     }

@@ -15,13 +15,17 @@ package final class MaterializedSnapshot: Sendable {
     package let catalog: Catalog
     /// The entities as they were at the position that the snapshot was created for.
     let recordedCatalog: Catalog
-    let upcasts: [String: Upcast]
+    package let upcasts: [String: Upcast]
     /// Temporary: SQLite keeps it in memory while it is small, and deletes it when it is closed.
     package let database: DatabaseQueue
     let filled = Mutex<Set<UInt32>>([])
     /// Entities whose tables here lack the constraints of the store's.
     let unconstrained = Mutex<Set<UInt32>>([])
     let searchable = Mutex<Set<UInt32>>([])
+    /// The numbers of rows of live tables, when they were first needed.
+    let rowCounts = Mutex<[UInt32: Int64]>([:])
+    /// The time that reads without copies have taken.
+    let timeWithoutCopies = Mutex(Duration.zero)
 
     /// - Parameter upcasts: The program's conversions of columns, by their titles.
     package init(
@@ -160,7 +164,7 @@ package final class MaterializedSnapshot: Sendable {
         searchable.withLock { _ = $0.insert(entity.id) }
     }
 
-    private func entity(named name: String) throws -> CatalogEntity {
+    func entity(named name: String) throws -> CatalogEntity {
         if let entity = catalog.entity(named: name) { return entity }
         let names = catalog.live.map(\.name)
         switch schema {

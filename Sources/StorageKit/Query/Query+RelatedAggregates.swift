@@ -70,6 +70,7 @@ extension FetchableQuery {
         query.request.rows.invalid =
             query.request.rows.invalid ?? rows.rows.invalid ?? Self.windowError(of: rows)
         let relation = Relation.children(of: Entity.self, Child.self, by: foreignKey)
+        query.request.aggregatedTables = rows.tables
         return (query, RelatedAggregates(relation, rows, terms: terms))
     }
 

@@ -1,6 +1,7 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageEntities
+internal import StorageHistory
 internal import StorageLog
 
 /// Answers a request on a connection, for queries outside and inside of transactions alike.
@@ -28,8 +29,15 @@ struct QueryRun<E: RegisteredEntity> {
         }
     }
 
-    func count(_ db: GRDB.Database) throws -> Int {
-        let count = try explaining(db) { try sql.aggregate("count(*)").value(db) }
+    /// - Parameter isOfPast: Whether the table may be a view of a ``LiveOverlay``.
+    func count(_ db: GRDB.Database, isOfPast: Bool = false) throws -> Int {
+        let count = try explaining(db) {
+            let isWhole = request.rows.limit == nil && request.rows.offset == 0
+            guard isOfPast, isWhole,
+                let sources = try LiveOverlay.countedSources(of: E.Record.databaseTableName, in: db)
+            else { return try sql.aggregate("count(*)").value(db) }
+            return try sql.count(in: sources.added, without: sources.subtracted).value(db)
+        }
         guard case .integer(let count) = count else { return 0 }
         return Int(count)
     }

@@ -106,6 +106,9 @@ import Testing
         let novelists = storage.query(Novelist.self).orderBy(\.id)
         let counts = try await novelists.fetch(aggregating: \.novels, .count)
         #expect(counts.map { "\($0.entity.id) \($0.value)" } == ["a 3", "b 1", "c 0"])
+        let past = try await storage.asOf(.head)
+        let pastCounts = try await past.query(Novelist.self).orderBy(\.id).fetch(aggregating: \.novels, .count)
+        #expect(pastCounts.map(\.value) == counts.map(\.value))
         let totals = try await novelists.where { $0.country == "UA" }.include(\.novels).fetch(
             aggregating: \.novels, .count, .max(\.year)
         ) { $0.year < 2010 }
