@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// P10: a byte that is changed behind our back is reported, or harmless.
-@Suite(.serialized) struct CorruptedInputTests {
+@Suite struct CorruptedInputTests {
     /// A small store with everything in it: sealed runs and a tail, several entities, tombstones, keys, an index.
     private func makeStore(_ path: String) async throws {
         var configuration = StorageConfig()

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// P1 and P2: a write that returned survives SIGKILL, and a commit is wholly there or not at all.
-@Suite(.serialized) struct CrashConsistencyTests {
+@Suite struct CrashConsistencyTests {
     @Test("A killed writer loses nothing that was returned", arguments: ["single", "batch", "group", "sealing"])
     func killedWriterKeepsReturnedCommits(mode: String) async throws {
         let folder = try TemporaryFolder()

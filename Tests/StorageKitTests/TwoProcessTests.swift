@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// P7 of the engine: one process writes, any number read, and nobody but the writer checkpoints.
-@Suite(.serialized) struct TwoProcessTests {
+@Suite struct TwoProcessTests {
     private func readOnly() -> StorageConfig {
         let configuration = StorageConfig(isReadOnly: true)
         return configuration

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The tool beside another process that keeps writing.
-@Suite(.serialized) struct LiveStoreTests {
+@Suite struct LiveStoreTests {
     /// Each export of a store in use is a beginning of the next one: whole commits, nothing missing, nothing twice.
     @Test("Exports and checks of a store in use are whole")
     func exportsOfBusyStore() throws {
