@@ -31,7 +31,7 @@ import Testing
             name: "strict", columns: "id TEXT NOT NULL PRIMARY KEY, n INT, a ANY", options: "STRICT",
             values: "'s' || i, i, '00' || i"),
     ]
-    private static let rows = 5_100
+    private static let rows = 9_500
 
     private static func open(_ folder: TemporaryFolder, _ tables: [Table]) async throws -> StorageEngine {
         let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
@@ -157,7 +157,7 @@ import Testing
             for table in tables {
                 try db.execute(sql: "UPDATE \(table.name) SET n = n + 200000 WHERE n IN (12, 100003)")
                 try db.execute(sql: "DELETE FROM \(table.name) WHERE n IN (14, 100004)")
-                try db.execute(sql: "INSERT INTO \(table.name) SELECT \(table.values), 0 FROM (SELECT 9000 AS i)")
+                try db.execute(sql: "INSERT INTO \(table.name) SELECT \(table.values), 0 FROM (SELECT 9800 AS i)")
             }
         }
         try await foreign.vacuum()

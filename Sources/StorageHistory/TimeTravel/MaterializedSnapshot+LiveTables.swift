@@ -13,7 +13,10 @@ extension MaterializedSnapshot {
         of table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
     ) throws -> Result {
         let started = ContinuousClock.now
-        if try distance(to: live) <= LiveOverlay.maximumDistance, let entity = try uncopied(table, of: live) {
+        let distance = try distance(to: live)
+        if distance <= LiveOverlay.maximumDistance,
+            let entity = try uncopied(table, of: live, least: Self.largeRows + distance * Self.rowsPerEvent)
+        {
             defer { addTime(since: started) }
             do {
                 let target = try target(withDeclaredDefaults(entity, of: live.connection))
@@ -31,7 +34,8 @@ extension MaterializedSnapshot {
         of table: String, from live: GRDB.Database, _ body: (CatalogEntity) throws -> Result
     ) throws -> Result? {
         let started = ContinuousClock.now
-        guard try distance(to: live) > LiveOverlay.maximumDistance, let entity = try uncopied(table, of: live),
+        guard try distance(to: live) > LiveOverlay.maximumDistance,
+            let entity = try uncopied(table, of: live, least: Self.largeRows),
             // The log compares keys by their bytes.
             entity.key.allSatisfy({ $0.collation == CatalogColumn.binary })
         else { return nil }
@@ -48,7 +52,9 @@ extension MaterializedSnapshot {
     }
 
     /// The entity of a table, if it is better not to create the table.
-    private func uncopied(_ table: String, of live: GRDB.Database) throws -> CatalogEntity? {
+    ///
+    /// - Parameter least: The number of rows from which on that is so.
+    private func uncopied(_ table: String, of live: GRDB.Database, least: Int64) throws -> CatalogEntity? {
         let entity = try entity(named: table)
         guard schema == .current, !filled.withLock({ $0.contains(entity.id) }) else { return nil }
         let source = try live.connection
@@ -57,9 +63,11 @@ extension MaterializedSnapshot {
         let known = rowCounts.withLock { $0[entity.id] }
         let rows = try known ?? Self.count(entity, in: source)
         rowCounts.withLock { $0[entity.id] = rows }
-        return rows >= Self.largeRows && timeWithoutCopies.withLock { $0 } < .microseconds(rows) ? entity : nil
+        return rows >= least && timeWithoutCopies.withLock { $0 } < .microseconds(rows) ? entity : nil
     }
 
     /// Fewer rows are copied in the time that attaching the store takes.
     private static let largeRows: Int64 = 5_000
+    /// So many more are copied in the time by which finding and undoing an event takes longer beside the live table than in a copy.
+    private static let rowsPerEvent: Int64 = 10
 }
