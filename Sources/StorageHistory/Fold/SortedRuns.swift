@@ -65,7 +65,8 @@ final class SortedRuns {
         }
     }
 
-    /// The bytes of the chunks, one of each run, that are merged at once. If there are more, all runs are merged to one first.
+    /// The bytes of the chunks, one of each run, that are merged at once. If there are more, all runs are merged to two first:
+    /// those of deleted and of present rows.
     private let limit: Int
     /// So many are merged at once in any case: merging writes all rows again.
     private static let leastRuns = 8
@@ -102,9 +103,9 @@ final class SortedRuns {
         var (gone, present) = (makeRun(), makeRun())
         let chunk = RowChunk()
         // Each row is in one of the two.
-        try write(window, window.tables[0].gone, to: &gone, chunk)
+        try write(window.tables[0].gone, of: window, to: &gone, through: chunk)
         try flush(chunk, to: &gone)
-        try write(window, window.tables[0].present, to: &present, chunk)
+        try write(window.tables[0].present, of: window, to: &present, through: chunk)
         try flush(chunk, to: &present)
         runs += [gone, present].filter { $0.chunks > 0 }
         if runs.count > Self.leastRuns, runs.reduce(0, { $0 + $1.largest }) > limit { try compact() }
@@ -142,8 +143,8 @@ final class SortedRuns {
         var (gone, present) = (makeRun(), makeRun())
         let (goneChunk, presentChunk) = (RowChunk(), RowChunk())
         try merge(limit: Self.chunkSize, memory: NetWindow.Memory(), keepsGone: true) { window in
-            try write(window, window.tables[0].gone, to: &gone, goneChunk)
-            try write(window, window.tables[0].present, to: &present, presentChunk)
+            try write(window.tables[0].gone, of: window, to: &gone, through: goneChunk)
+            try write(window.tables[0].present, of: window, to: &present, through: presentChunk)
         }
         try flush(goneChunk, to: &gone)
         try flush(presentChunk, to: &present)
@@ -156,7 +157,9 @@ final class SortedRuns {
         return Run(id: nextRun)
     }
 
-    private func write(_ window: NetWindow, _ rows: [Int32], to run: inout Run, _ chunk: RowChunk) throws {
+    private func write(
+        _ rows: [Int32], of window: NetWindow, to run: inout Run, through chunk: RowChunk
+    ) throws {
         try window.withContents { contents in
             for (count, index) in rows.enumerated() {
                 contents.prefetch(rows, after: count)
