@@ -34,7 +34,8 @@ package struct SyncCore: Sendable {
         package var batchBytes = 262_144
         /// The longest time to wait for an answer; longer than a remote holds a pull that has nothing to return.
         package var requestMicroseconds: Int64 = 60_000_000
-        /// The minimum time between two pulls, for remotes that don't hold a pull until there is something to return.
+        /// The minimum time between a pull that returned nothing and the next one, for remotes that don't hold a pull
+        /// until there is something to return; 0 for those that do.
         package var pullMicroseconds: Int64 = 1_000_000
         /// How many confirmed writes are kept for a remote that may be restored from a backup.
         package var confirmedWrites = 100_000

@@ -20,6 +20,9 @@ typealias SyncPush = Task<SyncAnswer, any Error>
 /// - **Pulls** return the whole collection and then the changes from streams. When a stream ends or fails, everything
 ///   is fetched again. With a query, they return the matching documents; for other documents, only those that are in
 ///   the store are kept up to date.
+/// - **Waiting**: a pull that has nothing to return waits for up to 25 seconds, so the core pulls again without a
+///   pause. Only the one that completes the snapshot of a listener returns nothing at once. After a listener has ended
+///   or failed, a pull throws the error, and the core delays the next one as after any failure.
 /// - **Capabilities**: the service isn't asked for what it can't do, see ``RemoteCapabilities``.
 ///
 /// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
@@ -87,7 +90,8 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     /// Rows of recently sent documents.
     var rows = RecentRows()
     var lastPush: SyncPush?
-    private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
+    /// Pulls that wait for something to return.
+    private(set) var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
     /// The longest time that a pull waits for something to return.
     static var longestPull: Duration { .seconds(25) }

@@ -45,6 +45,9 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
             configuration.batchWrites = 50
             // A service that is restored from a backup can't be detected either.
             configuration.confirmedWrites = 0
+            // The remote itself holds a pull that has nothing to return, also for a service that reports no changes. A
+            // pause would only delay the first change after an empty snapshot.
+            configuration.pullMicroseconds = 0
         }
         let driver = SyncDriver(
             store: store, state: state, remote: answering, configuration: configuration, followed: followed,

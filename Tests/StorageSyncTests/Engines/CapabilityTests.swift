@@ -160,7 +160,7 @@ final class LimitedRemote: RemoteCollectionService {
 }
 
 @MainActor
-private final class LimitedDocuments: RemoteDocumentService {
+final class LimitedDocuments: RemoteDocumentService {
     let mock: MockRemoteDocumentService<Product>
     let capabilities: RemoteCapabilities = .partialUpdates
 
