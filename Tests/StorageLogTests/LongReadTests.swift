@@ -59,6 +59,31 @@ import Testing
         }
     }
 
+    @Test("After the last row, there is none, however often it is asked for")
+    func afterTheEnd() async throws {
+        try await read(rows: 5) { reader, _, _ in
+            let batches = try BatchIterator(1...Int64.max, of: reader)
+            var seen: [ClosedRange<Int64>] = []
+            while let batch = try batches.next() { seen.append(batch.positions) }
+            #expect(try seen == reader.rows(1...Int64.max))
+            for _ in 1...3 { #expect(try batches.next() == nil) }
+        }
+    }
+
+    @Test("Rows that aren't wanted any more are skipped, except for those that are decoded already")
+    func changingWants() async throws {
+        try await read(rows: 40) { reader, _, _ in
+            let all = try reader.rows(1...Int64.max)
+            let batches = try BatchIterator(1...Int64.max, of: reader)
+            var seen: [ClosedRange<Int64>] = []
+            for _ in 1...20 { seen.append(try #require(try batches.next()).positions) }
+            #expect(seen == Array(all.prefix(20)))
+            while let batch = try batches.next(where: { _ in false }) { seen.append(batch.positions) }
+            #expect(seen == Array(all.prefix(seen.count)))
+            #expect(seen.count < all.count)
+        }
+    }
+
     /// What lies before the damage is handed over, whole and once; then comes the error.
     @Test("Damage is reported where it is", arguments: 0..<12)
     func locationOfDamage(place: Int) async throws {

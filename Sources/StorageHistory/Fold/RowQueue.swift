@@ -32,32 +32,46 @@ struct RowQueue {
         }
     }
 
-    /// Removes the records with the least key and replaces the arrays by them and their runs, the earliest first.
-    mutating func removeFirst(into group: inout [RowRecord], _ runs: inout [Int]) {
+    /// Replaces the arrays by the records with the least key and their runs, the earliest first, and removes all of them but the first:
+    /// ``replaceFirst(with:)`` does that. The next record of the same run often has the least key again, and then nothing moves.
+    mutating func takeFirst(into group: inout [RowRecord], _ runs: inout [Int]) {
         group.removeAll(keepingCapacity: true)
         runs.removeAll(keepingCapacity: true)
-        repeat {
-            let first = removeFirst()
-            group.append(first.record)
-            runs.append(first.run)
-        } while !isEmpty && order(entries[0].record, group[0]) == 0
+        group.append(entries[0].record)
+        runs.append(entries[0].run)
+        while let next = lesserChild(of: 0), order(entries[next].record, group[0]) == 0 {
+            group.append(entries[next].record)
+            runs.append(entries[next].run)
+            remove(at: next)
+        }
     }
 
-    private mutating func removeFirst() -> Entry {
-        let first = entries[0]
+    /// - Parameter record: The next one of the first record's run; nil if there is none.
+    mutating func replaceFirst(with record: RowRecord?) {
+        guard let record else { return remove(at: 0) }
+        sink(Entry(run: entries[0].run, record: record), from: 0)
+    }
+
+    private mutating func remove(at index: Int) {
         let last = entries.removeLast()
-        guard !entries.isEmpty else { return first }
-        var index = 0
-        while true {
-            var child = 2 * index + 1
-            guard child < entries.count else { break }
-            if child + 1 < entries.count, isBefore(entries[child + 1], entries[child]) { child += 1 }
-            guard isBefore(entries[child], last) else { break }
+        if index < entries.count { sink(last, from: index) }
+    }
+
+    /// Puts an entry where another one was that isn't greater.
+    private mutating func sink(_ entry: Entry, from start: Int) {
+        var index = start
+        while let child = lesserChild(of: index), isBefore(entries[child], entry) {
             entries[index] = entries[child]
             index = child
         }
-        entries[index] = last
-        return first
+        entries[index] = entry
+    }
+
+    @inline(__always)
+    private func lesserChild(of index: Int) -> Int? {
+        let child = 2 * index + 1
+        guard child < entries.count else { return nil }
+        return child + 1 < entries.count && isBefore(entries[child + 1], entries[child]) ? child + 1 : child
     }
 
     @inline(__always)

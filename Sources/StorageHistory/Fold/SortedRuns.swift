@@ -2,30 +2,95 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// Windows of one table that together don't fit in memory. Their rows are kept in a temporary database, each window sorted by key, and
-/// merged in one pass.
+/// Windows that together don't fit in memory. Their rows are kept in a temporary database, each table of a window sorted by key, and merged
+/// in one pass.
 ///
 /// This is an external merge sort (Knuth, The Art of Computer Programming, volume 3, section 5.4). A table that is filled from it is
 /// written in the order of its keys, each row once, however its events are scattered over the log.
 ///
-/// Not `Sendable`: it belongs to one thread.
+/// Not `Sendable`: one thread at a time uses it.
 final class SortedRuns {
-    private let entity: CatalogEntity
-    /// The numbers of key columns and of others.
-    private let width: (key: Int, others: Int)
+    private var tables: [Table]
     private let database: Connection
     private let insert: PreparedStatement
     private let select: PreparedStatement
-    /// The rows of windows, oldest window first.
-    private var runs: [Run] = []
     private var nextRun: Int64 = 0
+
+    private struct Table {
+        let entity: CatalogEntity
+        /// The numbers of key columns and of others.
+        let width: (key: Int, others: Int)
+        /// The rows of windows, oldest window first.
+        var runs: [Run] = []
+
+        var count: Int { runs.reduce(0) { $0 + $1.records } }
+
+        init(_ entity: CatalogEntity) {
+            self.entity = entity
+            let keyCount = entity.key.count
+            width = (keyCount, entity.live.count - keyCount)
+        }
+    }
 
     /// A sorted sequence of records in chunks.
     private struct Run {
         let id: Int64
         var chunks: Int64 = 0
+        var records = 0
         /// The bytes of the largest chunk.
         var largest = 0
+    }
+
+    /// A run that is being written.
+    private struct Writer {
+        var run: Run
+        /// Records that aren't in the database yet.
+        let chunk = RowChunk()
+    }
+
+    /// All rows of a table in the added windows in the order of their keys, those of a key folded to one.
+    ///
+    /// Not `Sendable`: it belongs to the thread of its runs.
+    final class Merge {
+        private let table: Table
+        private let keepsGone: Bool
+        private var readers: [Reader]
+        private var queue: RowQueue
+        private var records: [RowRecord] = []
+        private var group: [Int] = []
+        /// The records that weren't merged yet.
+        private(set) var rest: Int
+
+        /// - Parameters:
+        ///   - table: Its index in the windows.
+        ///   - keepsGone: Whether the merged windows have the rows that were deleted, too.
+        init(_ runs: SortedRuns, table: Int, keepsGone: Bool) throws {
+            self.table = runs.tables[table]
+            self.keepsGone = keepsGone
+            readers = try self.table.runs.map { try Reader($0, in: runs) }
+            rest = self.table.count
+            queue = RowQueue(keyCount: self.table.width.key)
+            for run in readers.indices { queue.insert(run, readers[run].record) }
+        }
+
+        /// Returns the next of the windows that together take an empty table to the end of the last added one, or nil after the last.
+        ///
+        /// - Parameters:
+        ///   - limit: The memory that the window may take.
+        ///   - memory: That of a finished window.
+        func next(limit: Int, memory: consuming NetWindow.Memory) throws -> NetWindow? {
+            guard !queue.isEmpty else { return nil }
+            var window = NetWindow([table.entity], after: 0, needed: nil, limit: limit, memory: memory)
+            while window.memory < limit, !queue.isEmpty {
+                queue.takeFirst(into: &records, &group)
+                rest -= records.count
+                try window.append(records, width: table.width, keepsGone: keepsGone)
+                queue.replaceFirst(with: try readers[group[0]].advance() ? readers[group[0]].record : nil)
+                for run in group.dropFirst() where try readers[run].advance() { queue.insert(run, readers[run].record) }
+            }
+            window.finishMerged()
+            return window
+        }
     }
 
     /// Reads a run record by record.
@@ -75,11 +140,9 @@ final class SortedRuns {
     private static let chunkSize = 64 << 10
     private static let chunksPerRun: Int64 = 1 << 32
 
-    init(of entity: CatalogEntity, limit: Int = SortedRuns.usualLimit) throws {
-        self.entity = entity
+    init(of entities: [CatalogEntity], limit: Int = SortedRuns.usualLimit) throws {
+        tables = entities.map(Table.init)
         self.limit = limit
-        let keyCount = entity.key.count
-        width = (keyCount, entity.live.count - keyCount)
         database = try Connection(
             opening: "", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
             orFailWith: "a temporary file can't be made")
@@ -98,85 +161,71 @@ final class SortedRuns {
 
     deinit { database.close() }
 
+    /// The records of all runs.
+    var count: Int { tables.reduce(0) { $0 + $1.count } }
+
     /// Adds a finished window: the one after the last that was added.
     func add(_ window: NetWindow) throws {
-        var (gone, present) = (makeRun(), makeRun())
-        let chunk = RowChunk()
-        // Each row is in one of the two.
-        try write(window.tables[0].gone, of: window, to: &gone, through: chunk)
-        try flush(chunk, to: &gone)
-        try write(window.tables[0].present, of: window, to: &present, through: chunk)
-        try flush(chunk, to: &present)
-        runs += [gone, present].filter { $0.chunks > 0 }
-        if runs.count > Self.leastRuns, runs.reduce(0, { $0 + $1.largest }) > limit { try compact() }
+        for table in tables.indices {
+            // Each row is in one of the two.
+            for rows in [window.tables[table].gone, window.tables[table].present] where !rows.isEmpty {
+                var writer = makeWriter()
+                try write(rows, of: window, width: tables[table].width, to: &writer)
+                tables[table].runs.append(try finish(&writer))
+            }
+            let runs = tables[table].runs
+            if runs.count > Self.leastRuns, runs.reduce(0, { $0 + $1.largest }) > limit { try compact(table) }
+        }
     }
 
-    /// Calls `body` with windows that together take an empty table to the end of the last added one, in the order of their keys.
-    ///
-    /// - Parameters:
-    ///   - limit: The memory that a window may take.
-    ///   - memory: That of a finished window.
-    ///   - keepsGone: Whether the windows have the rows that were deleted, too.
-    func merge(
-        limit: Int, memory: consuming NetWindow.Memory, keepsGone: Bool, _ body: (NetWindow) throws -> Void
-    ) throws {
-        var readers = try runs.map { try Reader($0, in: self) }
-        var queue = RowQueue(keyCount: width.key)
-        for run in readers.indices { queue.insert(run, readers[run].record) }
-        var records: [RowRecord] = []
-        var group: [Int] = []
-        while !queue.isEmpty {
-            var window = NetWindow([entity], after: 0, needed: nil, limit: limit, memory: consume memory)
-            while window.memory < limit, !queue.isEmpty {
-                queue.removeFirst(into: &records, &group)
-                try window.append(records, width: width, keepsGone: keepsGone)
-                for run in group where try readers[run].advance() { queue.insert(run, readers[run].record) }
-            }
-            window.finishMerged()
-            try body(window)
+    /// Merges all runs of a table to those that one window has.
+    private func compact(_ table: Int) throws {
+        let width = tables[table].width
+        var (gone, present) = (makeWriter(), makeWriter())
+        let merge = try Merge(self, table: table, keepsGone: true)
+        var memory = NetWindow.Memory()
+        while let window = try merge.next(limit: Self.chunkSize, memory: consume memory) {
+            try write(window.tables[0].gone, of: window, width: width, to: &gone)
+            try write(window.tables[0].present, of: window, width: width, to: &present)
             memory = window.legacy
         }
-    }
-
-    /// Merges all runs to those that one window has.
-    private func compact() throws {
-        var (gone, present) = (makeRun(), makeRun())
-        let (goneChunk, presentChunk) = (RowChunk(), RowChunk())
-        try merge(limit: Self.chunkSize, memory: NetWindow.Memory(), keepsGone: true) { window in
-            try write(window.tables[0].gone, of: window, to: &gone, through: goneChunk)
-            try write(window.tables[0].present, of: window, to: &present, through: presentChunk)
+        let delete = try PreparedStatement(database, "DELETE FROM chunk WHERE id BETWEEN ?1 AND ?2")
+        for run in tables[table].runs {
+            try delete.run(run.id * Self.chunksPerRun, (run.id + 1) * Self.chunksPerRun - 1)
         }
-        try flush(goneChunk, to: &gone)
-        try flush(presentChunk, to: &present)
-        try PreparedStatement(database, "DELETE FROM chunk WHERE id < ?1").run(gone.id * Self.chunksPerRun)
-        runs = [gone, present].filter { $0.chunks > 0 }
+        tables[table].runs = try [finish(&gone), finish(&present)].filter { $0.chunks > 0 }
     }
 
-    private func makeRun() -> Run {
+    private func makeWriter() -> Writer {
         defer { nextRun += 1 }
-        return Run(id: nextRun)
+        return Writer(run: Run(id: nextRun))
     }
 
     private func write(
-        _ rows: [Int32], of window: NetWindow, to run: inout Run, through chunk: RowChunk
+        _ rows: [Int32], of window: NetWindow, width: (key: Int, others: Int), to writer: inout Writer
     ) throws {
         try window.withContents { contents in
             for (count, index) in rows.enumerated() {
                 contents.prefetch(rows, after: count)
-                chunk.append(contents.rows[Int(index)], width: width, in: contents)
-                if chunk.bytes.count >= Self.chunkSize { try flush(chunk, to: &run) }
+                writer.chunk.append(contents.rows[Int(index)], width: width, in: contents)
+                if writer.chunk.bytes.count >= Self.chunkSize { try flush(&writer) }
             }
         }
+        writer.run.records += rows.count
     }
 
-    private func flush(_ chunk: RowChunk, to run: inout Run) throws {
-        guard !chunk.bytes.isEmpty else { return }
-        insert.bind(run.id * Self.chunksPerRun + run.chunks, at: 1)
-        insert.bind(borrowedBlob: chunk.bytes, at: 2)
+    private func finish(_ writer: inout Writer) throws -> Run {
+        if !writer.chunk.bytes.isEmpty { try flush(&writer) }
+        return writer.run
+    }
+
+    private func flush(_ writer: inout Writer) throws {
+        insert.bind(writer.run.id * Self.chunksPerRun + writer.run.chunks, at: 1)
+        insert.bind(borrowedBlob: writer.chunk.bytes, at: 2)
         try insert.execute()
-        run.chunks += 1
-        run.largest = max(run.largest, chunk.bytes.count)
-        chunk.removeAll()
+        writer.run.chunks += 1
+        writer.run.largest = max(writer.run.largest, writer.chunk.bytes.count)
+        writer.chunk.removeAll()
     }
 
     private func read(_ number: Int64, of run: Run, into chunk: RowChunk) throws {

@@ -35,41 +35,17 @@ struct TableReplay {
     ) throws {
         let limit =
             limit ?? min(Self.windowMemory, max(Self.leastWindowMemory, Int(position) * Self.windowMemoryForEvent))
-        let reader = LogReader(source)
-        let entities = [target.entity]
-        var runs: SortedRuns?
-        var reached: Int64 = 0
-        var memory = NetWindow.Memory()
-        var needed: NeededEvents?
-        var seeksNeeded = false
-        while reached < position {
-            var end = position
-            if needed?.covers(reached + 1, entities) != true {
-                let positions = reached + 1...min(end, reached + NeededEvents.limit)
-                needed = seeksNeeded ? try NeededEvents(of: entities, in: positions, reader) : nil
-            }
-            if let needed { end = min(end, needed.positions.upperBound) }
-            var window = NetWindow(entities, after: reached, needed: needed, limit: limit, memory: consume memory)
-            try window.fill(through: end, from: reader)
-            if reached == 0, window.last == position {
-                try window.apply(0, to: target, in: database)
-                return
-            }
-            let sorted = try runs ?? SortedRuns(of: target.entity, limit: mergeLimit)
-            runs = sorted
-            try sorted.add(window)
-            seeksNeeded = seeksNeeded || window.isWorthSeeking(through: position)
-            reached = window.last
-            memory = window.legacy
-        }
-        try runs?.merge(limit: limit, memory: consume memory, keepsGone: target.tombstones != nil) {
-            try $0.apply(0, to: target, in: database)
+        let pace = SortedWindows.Pace(memory: limit, mergeLimit: mergeLimit, keepsGone: target.tombstones != nil)
+        let windows = try SortedWindows(of: [target.entity], through: position, from: LogReader(source), pace: pace)
+        while let window = try windows.next()?.window {
+            try window.apply(0, to: target, in: database)
+            windows.reuse(window)
         }
     }
 
     /// The bytes that a window may take: per event of the log, the maximum, and the minimum.
     private static let windowMemoryForEvent = 64
-    private static let windowMemory = 4 << 20
+    private static let windowMemory = 2 << 20
     private static let leastWindowMemory = 64 << 10
 
     /// Undoes the last events of a table, newest first.

@@ -41,32 +41,8 @@ package final class LogReader {
         where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (EventBatch) throws -> Bool
     ) throws {
-        let select = try PreparedStatement(database, Self.selectRows(descending: descending))
-        select.bind(positions.lowerBound, at: 1)
-        select.bind(positions.upperBound, at: 2)
-        var ahead: ReadAheadDecoder?
-        var count = 0
-        while try select.step() {
-            let header = try Self.header(of: select)
-            guard header.last >= positions.lowerBound else { continue }
-            guard wanted(header) else {
-                try checkSkipped(select, header)
-                continue
-            }
-            count += 1
-            guard count > Self.fewRows else {
-                if try !body(try decode(select, header)) { return }
-                continue
-            }
-            try checkFormat(select, header)
-            let decoder = ahead ?? ReadAheadDecoder()
-            ahead = decoder
-            let base = Result { try self.base(of: select) }
-            if let batch = try decoder.exchange(header, body: select.bytes(10), base: base), try !body(batch) { return }
-        }
-        while let batch = try ahead?.next() {
-            if try !body(batch) { return }
-        }
+        let batches = try BatchIterator(positions, descending: descending, of: self)
+        while let batch = try batches.next(where: wanted), try body(batch) {}
     }
 
     /// Whether there is an event of one of some entities in `positions`.
@@ -92,11 +68,8 @@ package final class LogReader {
         return isFound
     }
 
-    /// Most reads end within this number of segments; longer ones are worth a second thread.
-    private static let fewRows = 2
-
     /// Selects the segments that hold any position from the first parameter to the second.
-    private static func selectRows(descending: Bool) -> String {
+    static func selectRows(descending: Bool) -> String {
         """
         SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, base, body
         FROM storage_log WHERE position <= ?2
@@ -150,7 +123,7 @@ package final class LogReader {
     }
 
     /// - Throws: `corrupt` if its numbers are invalid.
-    private static func header(of row: PreparedStatement) throws -> SegmentHeader {
+    static func header(of row: PreparedStatement) throws -> SegmentHeader {
         var header = SegmentHeader(
             first: row.integer(0), last: row.integer(1), firstCommit: row.integer(2), lastCommit: row.integer(3),
             firstTime: row.integer(4), lastTime: row.integer(5), entities: [])
@@ -170,7 +143,7 @@ package final class LogReader {
 
     /// Decodes a segment that is skipped because of its entities if the catalog doesn't know one of them: skipping it would hide
     /// its events if the column was damaged, which decoding detects.
-    private func checkSkipped(_ row: PreparedStatement, _ header: SegmentHeader) throws {
+    func checkSkipped(_ row: PreparedStatement, _ header: SegmentHeader) throws {
         for entity in header.entities where !CatalogEntity.isReserved(entity) && !knownEntities.contains(entity) {
             guard try isCatalogued(entity) else {
                 _ = try decode(row, header)
@@ -189,7 +162,7 @@ package final class LogReader {
         return try select.step()
     }
 
-    private func decode(
+    func decode(
         _ row: PreparedStatement, _ header: SegmentHeader, through last: Int64? = nil
     ) throws -> EventBatch {
         try checkFormat(row, header)
@@ -202,11 +175,11 @@ package final class LogReader {
         return decoder
     }
 
-    private func base(of row: PreparedStatement) throws -> SegmentBase? {
+    func base(of row: PreparedStatement) throws -> SegmentBase? {
         try row.integer(9) == 0 ? nil : bases.base(at: row.integer(9), using: usedDecoder())
     }
 
-    private func checkFormat(_ row: PreparedStatement, _ header: SegmentHeader) throws {
+    func checkFormat(_ row: PreparedStatement, _ header: SegmentHeader) throws {
         guard row.integer(7) == StoreSchema.formatVersion else {
             throw StorageError(
                 .unsupportedFormat, "Row @\(header.first) of the log has format \(row.integer(7)).",

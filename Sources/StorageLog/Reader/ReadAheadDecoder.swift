@@ -6,33 +6,6 @@ internal import Dispatch
 ///
 /// Isolation: not `Sendable`, it belongs to its reader's thread.
 final class ReadAheadDecoder {
-    /// One segment, on its way to the other thread and back.
-    ///
-    /// Sound as `@unchecked Sendable`: the queue is serial, so the decoder has one user at a time, and the reader looks at
-    /// `batch` only after it has been signalled.
-    private final class Work: @unchecked Sendable {
-        let header: SegmentHeader
-        let body: [UInt8]
-        let base: Result<SegmentBase?, any Error>
-        let decoder: SegmentDecoder
-        var batch: Result<EventBatch, any Error>?
-        let isDone = DispatchSemaphore(value: 0)
-
-        init(
-            _ header: SegmentHeader, body: [UInt8], base: Result<SegmentBase?, any Error>, decoder: SegmentDecoder
-        ) {
-            self.header = header
-            self.body = body
-            self.base = base
-            self.decoder = decoder
-        }
-
-        func run() {
-            batch = Result { try body.withUnsafeBytes { try decoder.decode(body: $0, of: header, base: base.get()) } }
-            isDone.signal()
-        }
-    }
-
     /// Segments in progress at the same time: few at first, because a short read would discard them; then so many that neither
     /// side waits for each segment, because a thread that is woken for the fraction of a millisecond that a segment takes seldom
     /// gets a processor of its own.
@@ -43,7 +16,7 @@ final class ReadAheadDecoder {
 
     private let queue = DispatchQueue(label: "StorageKit decoding")
     private let decoder = SegmentDecoder()
-    private var underWay: [Work] = []
+    private var underWay: [(size: Int, batch: BackgroundResult<EventBatch>)] = []
     private var size = 0
     private var room = ReadAheadDecoder.fewRows
 
@@ -56,19 +29,20 @@ final class ReadAheadDecoder {
         let isFull = underWay.count >= room || underWay.count >= Self.fewRows && size >= Self.bytes
         let earlier = isFull ? try next() : nil
         if isFull { room = min(room + 1, Self.manyRows) }
-        let work = Work(header, body: Array(body), base: base, decoder: decoder)
-        underWay.append(work)
+        let (body, decoder) = (Array(body), decoder)
+        let batch = BackgroundResult(on: queue) {
+            try body.withUnsafeBytes { try decoder.decode(body: $0, of: header, base: base.get()) }
+        }
+        underWay.append((header.size, batch))
         size += header.size
-        queue.async { work.run() }
         return earlier
     }
 
     /// Returns the oldest segment that wasn't returned yet.
     func next() throws -> EventBatch? {
         guard !underWay.isEmpty else { return nil }
-        let work = underWay.removeFirst()
-        size -= work.header.size
-        work.isDone.wait()
-        return try work.batch?.get()
+        let oldest = underWay.removeFirst()
+        size -= oldest.size
+        return try oldest.batch.wait()
     }
 }

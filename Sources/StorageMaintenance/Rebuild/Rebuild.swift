@@ -2,7 +2,6 @@ internal import GRDB
 internal import StorageCore
 internal import StorageHistory
 package import StorageLog
-internal import Synchronization
 
 /// Rebuilds entity tables from the log beside the old ones, while commits continue, and then swaps them in one
 /// transaction.
@@ -215,7 +214,8 @@ package struct Rebuild: Sendable {
             }
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
-            try window.fill(through: end, from: reader, eventLimit: pace.limit, gap: pace.gap) {
+            let batches = try BatchIterator(window.first...end, of: reader)
+            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
                 try Task.checkCancellation()
             }
             return window
@@ -359,22 +359,6 @@ extension Rebuild {
             // The reason why nothing was replaced is the relevant error; a rebuild resumes what is left.
             try? await abandon(entities)
             throw error
-        }
-    }
-}
-
-/// Memory passed from an applied window to the next one that is read: the system would zero it each time that it is
-/// freed and allocated again.
-private final class SpareMemory: Sendable {
-    private let memory = Mutex(NetWindow.Memory())
-
-    func give(_ more: NetWindow.Memory) { memory.withLock { $0 = more } }
-
-    func take() -> NetWindow.Memory {
-        memory.withLock { memory in
-            var taken = NetWindow.Memory()
-            swap(&taken, &memory)
-            return taken
         }
     }
 }
