@@ -119,9 +119,9 @@ import Testing
         try await store.storage.save(Note(id: 1, text: "fifth"))
         try await store.storage.delete(Note.self, id: 1)
         let before = try await texts(store.storage)
-        for seeks in [false, true] {
+        for (seeks, sorts) in [(false, false), (true, false), (true, true)] {
             var pace = Rebuild.Pace()
-            (pace.memory, pace.seeksNeeded) = (memory, seeks)
+            (pace.memory, pace.seeksNeeded, pace.sorts) = (memory, seeks, sorts)
             _ = try await Rebuild(store.storage.engine, pace: pace).run()
             #expect(try await texts(store.storage) == before)
             let report = try await store.storage.verify()

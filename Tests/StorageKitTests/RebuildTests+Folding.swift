@@ -37,9 +37,12 @@ extension RebuildTests {
             }
         }
         let before = try await rows()
-        for (memory, seeks) in [(20_000, true), (100_000, false), (100_000, true), (3 << 20, true)] {
+        for (memory, seeks, sorts) in [
+            (20_000, true, false), (100_000, false, false), (100_000, true, false), (3 << 20, true, false),
+            (1, true, true), (20_000, true, true),
+        ] {
             var pace = Rebuild.Pace()
-            (pace.memory, pace.seeksNeeded) = (memory, seeks)
+            (pace.memory, pace.seeksNeeded, pace.sorts) = (memory, seeks, sorts)
             let report = try await Rebuild(store.storage.engine, pace: pace).run()
             #expect(report.rows == ["things": before.count])
             #expect(try await rows() == before, "seed \(seed), memory \(memory)")
@@ -81,7 +84,67 @@ extension RebuildTests {
                 #expect(try await dump(store.storage) == before, "seed \(seed), \(pace)")
             }
         }
+        pace = Rebuild.Pace()
+        pace.sorts = true
+        for (memory, most) in [(1, .max), (3_000, .max), (2 << 20, .max), (3_000, 200)] as [(Int, Int64)] {
+            (pace.memory, pace.mostSortedEvents) = (memory, most)
+            _ = try await Rebuild(store.storage.engine, pace: pace).run()
+            #expect(try await dump(store.storage) == before, "seed \(seed), \(pace)")
+        }
         #expect(try await store.storage.verify().isSound)
+    }
+
+    /// Rows that were written before it was cancelled belong to no position, so they aren't kept.
+    @Test("A rebuild that is cancelled while it writes sorted rows starts over", arguments: testSeeds(4))
+    func cancelledSortedRebuild(seed: UInt64) async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
+        let storage = store.storage
+        for version in 0..<4 {
+            try await storage.save((0..<200).map { Note(id: $0, text: "version \(version)") })
+            try await storage.write { try $0.execute("DELETE FROM notes WHERE id % 7 = \(version)") }
+        }
+        var random = SplitMix64(seed: seed)
+        var pace = Rebuild.Pace()
+        // With that many versions a row, long logs are sorted by default.
+        (pace.leastSortedEvents, pace.memory) = (1, 2_000)
+        let steps = Counter()
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in steps.add() }.run()
+        let last = steps.value + Int.random(in: 1..<steps.value, using: &random)
+        let rebuilding = Task { [pace] in
+            try await Rebuild(storage.engine, pace: pace) { _ in
+                if steps.add() == last { withUnsafeCurrentTask { $0?.cancel() } }
+            }.run()
+        }
+        await #expect(throws: CancellationError.self) { try await rebuilding.value }
+        try await storage.save(Note(id: 3, text: "between"))
+        // The schema has the unfinished tables, too.
+        let after = try await dump(storage).filter { !$0.hasPrefix("CREATE") }
+        pace.sorts = seed % 2 == 0
+        let report = try await Rebuild(storage.engine, pace: pace).run()
+        #expect(report.resumedAt == 0)
+        #expect(try await dump(storage).filter { !$0.hasPrefix("CREATE") } == after, "seed \(seed)")
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("Rebuilds that are started at the same time come one after the other")
+    func simultaneousRebuilds() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
+        let storage = store.storage
+        for version in 0..<4 { try await storage.save((0..<200).map { Note(id: $0, text: "version \(version)") }) }
+        let before = try await dump(storage)
+        var pace = Rebuild.Pace()
+        (pace.sorts, pace.memory) = (true, 2_000)
+        try await withThrowingTaskGroup(of: RebuildReport.self) { [pace] group in
+            for names in [["notes"], ["persons"], ["notes"], []] {
+                group.addTask { try await Rebuild(storage.engine, names, pace: pace).run() }
+            }
+            for try await report in group {
+                #expect(report.isSwapped)
+                #expect(report.resumedAt == 0)
+            }
+        }
+        #expect(try await dump(storage) == before)
+        #expect(try await storage.verify().isSound)
     }
 
     /// A rebuild that leaves out what isn't needed can be gone on with from wherever it stopped, in whatever way, also when more

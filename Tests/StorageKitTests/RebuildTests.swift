@@ -110,13 +110,14 @@ struct RebuildTests {
     }
 
     /// Commits go on between the steps, and nothing of them is missing afterwards.
-    @Test("Commits continue during a rebuild", arguments: [false, true])
-    func commitsDuringRebuild(collects: Bool) async throws {
+    @Test("Commits continue during a rebuild", arguments: [(false, false), (true, false), (true, true)])
+    func commitsDuringRebuild(collects: Bool, sorts: Bool) async throws {
         let store = try await makeStore()
         try await changeLots(store.storage, 0..<40)
         let storage = store.storage
         var pace = smallSteps
-        pace.collects = collects
+        (pace.collects, pace.sorts) = (collects, sorts)
+        if sorts { pace.memory = 500 }
         let (steps, commits, done) = (Counter(), Counter(), Counter())
         let writing = Task {
             while done.value == 0 {
@@ -211,13 +212,14 @@ struct RebuildTests {
     }
 
     /// A migration in the middle makes the shadow worthless; the rebuild begins again with the new shape.
-    @Test("A migration during a rebuild is followed")
-    func migrationDuringRebuild() async throws {
+    @Test("A migration during a rebuild is followed", arguments: [false, true])
+    func migrationDuringRebuild(sorts: Bool) async throws {
         let store = try await makeStore()
         try await changeLots(store.storage, 0..<20)
         let storage = store.storage
         let steps = Counter()
-        let pace = smallSteps
+        var pace = smallSteps
+        if sorts { (pace.collects, pace.sorts, pace.memory) = (true, true, 500) }
         let migrated = Task.detached {
             while steps.value < 6 { await Task.yield() }
             try await storage.write { tx in

@@ -103,6 +103,8 @@ import Testing
         var pace = Rebuild.Pace()
         pace.limit = generator.random.pick([1, 7, Int.max])
         pace.collects = generator.random.chance(70)
+        pace.sorts = generator.random.chance(50)
+        pace.memory = generator.random.pick([1, 2_000, 2 << 20])
         _ = try await Rebuild(engine, pace: pace).run()
         let rebuilt = try await state(engine).positions
         #expect(Self.difference(rebuilt, from: states.last?.state.positions ?? [:]) == [], "seed \(seed)")

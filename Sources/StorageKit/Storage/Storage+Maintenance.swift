@@ -40,7 +40,9 @@ extension Storage {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// If the task is cancelled or the process dies, the next rebuild continues the work; ``abandonRebuild()`` discards it.
+    /// If the task is cancelled or the process dies, the next rebuild continues the work; ``abandonRebuild()`` discards it. The first
+    /// 33,554,432 events of rows with many versions are the exception: their rows are sorted first, in a temporary file, and an
+    /// interruption before all of them are written starts that over. Rebuilds of a store run one after another.
     ///
     /// - Parameters:
     ///   - entities: The entities whose tables are rebuilt; if none is named, all, including the store's own.

@@ -23,6 +23,13 @@ extension StorageEngine {
     ) async throws -> Result {
         try await firstReads.pass { try await self.read(body) }
     }
+
+    /// Runs a rebuild, once those that were called before have ended.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before its turn; rethrows the errors of `body`.
+    package func rebuilding<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await rebuilds.pass(body)
+    }
 }
 
 /// Admits a limited number of tasks at a time, in the order of their calls.

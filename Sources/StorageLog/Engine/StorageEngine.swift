@@ -24,7 +24,9 @@ package final class StorageEngine: Sendable {
     let longReads: Lane
     /// For live queries and views that begin.
     let firstReads: Lane
-    /// The number of connections for them.
+    /// For rebuilds: one may drop what another has begun.
+    let rebuilds = Lane(width: 1)
+    /// The number of connections for ``firstReads``.
     static var firstReaderCount: Int { 2 }
 
     struct State {

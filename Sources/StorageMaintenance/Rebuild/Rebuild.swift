@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import GRDB
 internal import StorageCore
 internal import StorageHistory
@@ -6,8 +7,8 @@ package import StorageLog
 /// Rebuilds entity tables from the log beside the old ones, while commits continue, and then swaps them in one
 /// transaction.
 ///
-/// Its progress is stored with each step, so that the next rebuild resumes one that is cancelled or killed. Isolation:
-/// `Sendable`; one task runs it.
+/// Its progress is stored with each step, so that the next rebuild resumes one that is cancelled or killed; only the rows that are sorted
+/// first (``Pace/sorts``) are one step. Isolation: `Sendable`; one task runs it.
 package struct Rebuild: Sendable {
     private let engine: StorageEngine
     private let names: [String]
@@ -28,6 +29,13 @@ package struct Rebuild: Sendable {
         /// The bytes that a window may use, and several times as many if that saves work, see ``NetWindow``; there are
         /// two windows at a time.
         package var memory = 2 << 20
+        /// Whether the rows of empty tables are sorted first, see ``SortedWindows``: then each is written once, in the order of keys, but
+        /// an interrupted rebuild starts over. If nil, long logs in files with several events for each row are sorted.
+        package var sorts: Bool?
+        /// A log of fewer events is processed so quickly that sorting saves little.
+        package var leastSortedEvents: Int64 = 100_000
+        /// Later events are not sorted, so that a rebuild that is interrupted has to repeat some seconds of work at most.
+        package var mostSortedEvents: Int64 = 32 << 20
         /// Whether needed events are determined before events are read. If nil, this starts once a window mostly has
         /// the rows of earlier windows, and much of the log is left.
         package var seeksNeeded: Bool?
@@ -39,6 +47,8 @@ package struct Rebuild: Sendable {
 
     /// A window of this size takes the writer a few milliseconds.
     private static let leastMemory = 256 << 10
+    /// The events for each row that make sorting cheaper.
+    private static let manyVersions: Int64 = 4
     /// The total size of windows, in multiples of ``Pace/memory``, after which the write-ahead log is checkpointed.
     private static let checkpointDistance = 10
     /// The most consecutive steps that may fail to get closer to the end of the log, before commits have to wait for
@@ -63,11 +73,13 @@ package struct Rebuild: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled before the tables are swapped: the next rebuild resumes
     ///   from what was done.
     package func run() async throws -> RebuildReport {
-        try await run { entities, report, meter in
-            if options.swaps {
-                try await install(entities, into: &report, meter: meter)
-            } else {
-                try await abandon(entities)
+        try await engine.rebuilding {
+            try await run { entities, report, meter in
+                if options.swaps {
+                    try await install(entities, into: &report, meter: meter)
+                } else {
+                    try await abandon(entities)
+                }
             }
         }
     }
@@ -78,7 +90,7 @@ package struct Rebuild: Sendable {
     /// - Returns: The entities that have a new table.
     func build() async throws -> (entities: Set<UInt32>, report: RebuildReport) {
         var made: Set<UInt32> = []
-        let report = try await run { entities, _, _ in made = entities }
+        let report = try await engine.rebuilding { try await run { entities, _, _ in made = entities } }
         return (made, report)
     }
 
@@ -148,7 +160,7 @@ package struct Rebuild: Sendable {
         guard pace.collects else { return begun }
         // Later commits are followed afterwards.
         let goal = engine.committed.position
-        var (positions, memory, unmoved) = (begun, pace.memory, 0)
+        var (positions, memory, unmoved) = (try await loadSorted(begun, through: goal, meter), pace.memory, 0)
         let spare = SpareMemory()
         var upcoming = try await window(after: positions, through: goal, memory, spare)
         while let window = upcoming {
@@ -183,6 +195,104 @@ package struct Rebuild: Sendable {
         return positions
     }
 
+    /// Fills empty shadows with rows that are sorted beforehand.
+    ///
+    /// - Returns: The position of each shadow: the beginning if their rows can't be sorted, or aren't to be.
+    private func loadSorted(
+        _ begun: [UInt32: Int64], through goal: Int64, _ meter: RebuildMeter
+    ) async throws -> [UInt32: Int64] {
+        let end = min(goal, pace.mostSortedEvents)
+        let entities = Set(begun.keys)
+        guard end > 0, begun.values.allSatisfy({ $0 == 0 }),
+            let windows = try await sortedWindows(entities, through: end, meter)
+        else { return begun }
+        var (memory, unmoved) = (min(pace.memory, Self.leastMemory), 0)
+        do {
+            while let part = try await next(of: windows, memory: memory) {
+                try Task.checkCancellation()
+                let head = try await take(part.window, isInterruptible: part.isAll)
+                meter.update(begun.mapValues { _ in Int64(Double(end) * (1 + part.fraction) / 2) }, head: head)
+                // While commits wait, a step must be short.
+                memory = engine.hasWaitingCommits ? Self.leastMemory : min(memory * 2, pace.memory)
+                unmoved += part.window.memory
+                if unmoved > Self.checkpointDistance * pace.memory {
+                    try await engine.withWriter { RebuildWriter(writer: $0, db: $1).checkpoint() }
+                    unmoved = 0
+                }
+                windows.reuse(part.window)
+            }
+        } catch is RebuildWriter.Interrupted {
+            return begun
+        } catch is NotSorted {
+            try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).startOver(entities) }
+            return begun
+        } catch let error as StorageError where error.code == .conflict {
+            // A row of then may violate a constraint that its table got later.
+            try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).startOver(entities) }
+            return begun
+        }
+        return try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).reach(end, entities) }
+    }
+
+    /// Thrown if the temporary file fails, for example because its disk is full.
+    private struct NotSorted: Error {}
+
+    private func next(of windows: SortedWindows, memory: Int) async throws -> SortedWindows.Part? {
+        do {
+            // Merging may have to be waited for, which must not block a thread of tasks.
+            return try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(with: Result { try windows.next(memory: memory) }) }
+            }
+        } catch let error as StorageError where error.isOfTheMachine {
+            throw NotSorted()
+        }
+    }
+
+    /// - Returns: Nil if rows can't be sorted, or aren't to be.
+    private func sortedWindows(
+        _ entities: Set<UInt32>, through end: Int64, _ meter: RebuildMeter
+    ) async throws -> SortedWindows? {
+        // A store in memory has one connection, which would be in use until all is sorted.
+        let (pace, mayBeWorthIt) = (pace, engine.isFile && end >= pace.leastSortedEvents)
+        return try await engine.readLong { db in
+            let connection = try db.connection
+            let catalog = try Catalog.load(connection)
+            let entities = entities.sorted().compactMap(catalog.entity(id:))
+            guard NetWindow.takes(entities),
+                pace.sorts ?? (mayBeWorthIt && Self.hasManyVersions(catalog, through: end, in: connection))
+            else { return nil }
+            do {
+                return try SortedWindows(
+                    of: entities, through: end, from: LogReader(connection),
+                    pace: SortedWindows.Pace(memory: pace.memory, keepsGone: true, seeksNeeded: pace.seeksNeeded)
+                ) { reached in
+                    try Task.checkCancellation()
+                    meter.update(Dictionary(uniqueKeysWithValues: entities.map { ($0.id, reached / 2) }))
+                }
+            } catch let error as StorageError where error.isOfTheMachine {
+                // Mostly the temporary file: if it is the store's, reading without sorting fails, too.
+                return nil
+            }
+        }
+    }
+
+    /// Whether the log has several events for each row that the tables have now.
+    private static func hasManyVersions(_ catalog: Catalog, through end: Int64, in database: Connection) -> Bool {
+        var rest = end / manyVersions
+        for entity in catalog.live where rest > 0 {
+            do {
+                let count = try PreparedStatement(
+                    database, "SELECT count(*) FROM (SELECT 1 FROM \(quoted(entity.stored)) LIMIT ?1)")
+                count.bind(rest, at: 1)
+                if try count.step() { rest -= count.integer(0) }
+            } catch {
+                // It may be what a rebuild repairs.
+                return false
+            }
+        }
+        return rest > 0
+    }
+
     /// Events that shadows still lack, counted for each.
     private func lag(_ positions: [UInt32: Int64]) -> Int64 {
         let head = engine.committed.position
@@ -215,8 +325,8 @@ package struct Rebuild: Sendable {
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
             let batches = try BatchIterator(window.first...end, of: reader)
-            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
-                try Task.checkCancellation()
+            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) {
+                _ in try Task.checkCancellation()
             }
             return window
         }

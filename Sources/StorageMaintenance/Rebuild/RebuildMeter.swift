@@ -34,8 +34,8 @@ final class RebuildMeter: Sendable {
 
     func update(_ entity: UInt32, _ position: Int64) { change { $0.positions[entity] = position } }
 
-    func update(_ positions: [UInt32: Int64], head: Int64) {
-        change { ($0.phase, $0.positions, $0.head) = (.reading, positions, head) }
+    func update(_ positions: [UInt32: Int64], head: Int64? = nil) {
+        change { ($0.phase, $0.positions, $0.head) = (.reading, positions, head ?? $0.head) }
     }
 
     func enter(_ phase: RebuildProgress.Phase) { change { $0.phase = phase } }

@@ -13,7 +13,8 @@ public struct RebuildProgress: Sendable, Hashable {
     /// The current phase.
     public let phase: Phase
     /// The events of the log that were read or skipped, including those of an interrupted rebuild that this one
-    /// resumes.
+    /// resumes. If rows are sorted before they are written, half of an event counts when it is read, and the rest when its row is
+    /// written.
     public let completed: Int64
     /// What ``completed`` will be once the tables have caught up with the log.
     public let total: Int64

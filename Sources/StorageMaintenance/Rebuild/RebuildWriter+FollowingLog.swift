@@ -75,6 +75,19 @@ extension RebuildWriter {
         }
     }
 
+    /// Records that shadows have the rows of a position.
+    ///
+    /// - Returns: The position of each shadow.
+    func reach(_ position: Int64, _ entities: Set<UInt32>) throws -> [UInt32: Int64] {
+        try writer.maintenance(db, changesSchema: false) {
+            for var shadow in try shadows(entities) {
+                shadow.position = position
+                try shadow.save(writer)
+            }
+            return Dictionary(uniqueKeysWithValues: entities.map { ($0, position) })
+        }
+    }
+
     /// Checkpoints the write-ahead log.
     ///
     /// While a reader uses an older state, commits can't do that themselves, and the write-ahead log grows.

@@ -47,6 +47,17 @@ extension RebuildWriter {
         }
     }
 
+    /// Empties shadows.
+    func startOver(_ entities: Set<UInt32>) throws {
+        try writer.maintenance(db) {
+            for shadow in try shadows(entities) {
+                guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
+                try drop(entity.id)
+                try make(entity, isUnconstrained: shadow.isUnconstrained)
+            }
+        }
+    }
+
     /// Takes shadows away.
     func abandon(_ entities: Set<UInt32>) throws {
         try writer.maintenance(db) {
