@@ -52,6 +52,54 @@ import Testing
         }
     }
 
+    /// Whether the table was created; the answer doesn't create it.
+    private static func isCreated(_ past: StorageSnapshot) async throws -> Bool {
+        try await past.read(["notes"]) { try $0.tableExists("persons") }
+    }
+
+    /// What a call returns that isn't a query's: once of a snapshot, and once of any reader.
+    private static func answer(ofCall kind: Int, _ past: some EntityReader) async throws -> String {
+        let ids = (0..<12).flatMap { ["p\($0 * 500)", "p\($0 * 500)-new"] }
+        switch kind {
+        case 0: return "\(try await past.all(Person.self, orderBy: "age"))"
+        case 1: return "\(try await past.page(Person.self, orderBy: \.score, limit: 9, offset: 990).items)"
+        case 2: return "\(try await past.exists(Person.self, id: "p500"))"
+        case 3: return "\(try await past.exists(Person.self, id: "p500-new"))"
+        case 4: return "\(try await past.count(Person.self))"
+        case 5: return "\(try await past.get(Person.self, id: "p1000") as Any)"
+        case 6: return "\(try await past.loadParents(Person.self, ids: ids).values.map { "\($0)" }.sorted())"
+        case 7: return "\(try await past.loadChildren(Person.self, where: "name", equals: "n3", orderBy: "age"))"
+        default:
+            let names = ["n1", "n3", "none"]
+            let children = try await past.loadChildren(Person.self, where: "name", in: names, orderBy: "age")
+            return "\(children.sorted { $0.key < $1.key })"
+        }
+    }
+
+    /// The conditions of queries that read few rows by their keys.
+    private static func few(_ kind: Int, _ past: StorageSnapshot) -> SnapshotQuery<Person> {
+        let query = past.query(Person.self)
+        let ids = (0..<12).map { "p\($0 * 500)" }
+        return switch kind % 5 {
+        case 0: query.where { $0.id == "p500" }
+        case 1: query.where { $0.id.in(ids + ["p500-new", "none"]) }
+        case 2: query.where { $0.id.between("p100", "p1005-") }.where { $0.age < 60 }
+        case 3: query.where { $0.id >= "p5500" && $0.id < "p5520" }.orderBy(\.age, .descending)
+        default: query.where { $0.id > "p999" || $0.id == "p1500-new" }
+        }
+    }
+
+    /// What a query of few rows returns. There is only one, as frequent ones create the table.
+    private static func answer(ofFew kind: Int, _ past: StorageSnapshot) async throws -> String {
+        let query = few(kind, past)
+        switch kind / 5 {
+        case 0: return "\(try await query.fetch())"
+        case 1: return "\(try await query.count())"
+        case 2: return "\(try await query.sum(\.score))"
+        default: return "\(try await query.page(size: 3).items)"
+        }
+    }
+
     @Test("Every read of the recent past returns what it returns from a copy", arguments: testSeeds(2))
     func agreement(seed: UInt64) async throws {
         let store = try TemporaryStore { $0.autoSchema(PersonRecord.self) }
@@ -72,6 +120,82 @@ import Testing
             #expect(try await Self.isView(past) == false)
             #expect(try await Self.answer(kind, past) == seen, "seed \(seed), kind \(kind) @\(point)")
         }
+    }
+
+    @Test("Pages, lists and look-ups of the recent past copy nothing", arguments: testSeeds(1))
+    func calls(seed: UInt64) async throws {
+        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
+        var random = SplitMix64(seed: seed)
+        try await Self.people(store.storage)
+        for _ in 0..<10 { try await Self.change(store.storage, &random) }
+        for kind in 0..<9 {
+            // Each snapshot is of another moment.
+            try await store.storage.save(Note(id: 1, text: "\(kind)"))
+            let past = try await store.storage.asOf(.head)
+            try await Self.change(store.storage, &random)
+            let seen = try await Self.answer(ofCall: kind, past)
+            #expect(try await Self.isCreated(past) == false, "kind \(kind)")
+            _ = try await past.read(["persons"]) { try Int.fetchOne($0, sql: "SELECT count(rowid) FROM persons") }
+            #expect(try await Self.answer(ofCall: kind, past) == seen, "seed \(seed), kind \(kind)")
+        }
+    }
+
+    @Test("For the children of many parents, the table is created")
+    func manyParents() async throws {
+        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
+        try await Self.people(store.storage)
+        let past = try await store.storage.asOf(.head)
+        try await store.storage.save(Person(id: "later", name: "n3", age: nil, score: 0))
+        let children = try await past.loadChildren(Person.self, where: "name", in: (0..<40).map { "n\($0)" })
+        let total = children.values.reduce(0) { $0 + $1.count }
+        #expect(children.count == 7)
+        #expect(total == Self.rows)
+        #expect(try await Self.isCreated(past))
+    }
+
+    @Test("Few rows of an old moment are read by their keys, as the table had them", arguments: testSeeds(2))
+    func fewRows(seed: UInt64) async throws {
+        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
+        var random = SplitMix64(seed: seed)
+        try await Self.people(store.storage)
+        var points = [store.storage.head]
+        for round in 0..<20 {
+            try await Self.change(store.storage, &random)
+            // Each point is another one.
+            try await store.storage.save(Note(id: 2, text: "\(round)"))
+            points.append(store.storage.head)
+        }
+        try await store.storage.write { tx in
+            for text in 0..<1_100 { try tx.save(Note(id: 1, text: "\(text)")) }
+        }
+        for (kind, point) in points.shuffled(using: &random).prefix(20).enumerated() {
+            let past = try await store.storage.asOf(.position(point))
+            let seen = try await Self.answer(ofFew: kind, past)
+            #expect(try await Self.isCreated(past) == false, "kind \(kind)")
+            let isWhole = try await Self.few(kind, past).reading { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM persons") ?? 0 > Self.rows - 12
+            }
+            #expect(isWhole)
+            #expect(try await Self.answer(ofFew: kind, past) == seen, "seed \(seed), kind \(kind) @\(point)")
+        }
+    }
+
+    @Test("Look-ups in an old moment create no table, whether or not they find a row")
+    func oldLookups() async throws {
+        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
+        try await Self.people(store.storage)
+        let point = store.storage.head
+        try await store.storage.delete(Person.self, id: "p7")
+        try await store.storage.save(Person(id: "later", name: "n", age: nil, score: 0))
+        try await store.storage.write { tx in
+            for text in 0..<1_100 { try tx.save(Note(id: 1, text: "\(text)")) }
+        }
+        let past = try await store.storage.asOf(.position(point))
+        #expect(try await past.get(Person.self, id: "p7")?.age == 7)
+        #expect(try await past.get(Person.self, id: "later") == nil)
+        #expect(try await past.exists(Person.self, id: "p7"))
+        #expect(try await past.loadParents(Person.self, ids: ["p7", "p8", "none"]).count == 2)
+        #expect(try await Self.isCreated(past) == false)
     }
 
     @Test("An entity is found along its own events, as the table had it", arguments: testSeeds(2))

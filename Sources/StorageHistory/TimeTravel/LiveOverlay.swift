@@ -47,7 +47,7 @@ package struct LiveOverlay {
                 let overlay = try LiveOverlay(db, at: position, of: source)
                 try overlay.add(target)
                 try overlay.hideTables(besides: target.entity)
-            } catch is StorageError {
+            } catch let error as StorageError where !error.endsRead {
                 throw Unsupported()
             }
             // GRDB caches the schema, and doesn't notice changes that it hasn't made.

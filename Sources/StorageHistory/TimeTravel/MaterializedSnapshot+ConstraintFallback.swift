@@ -81,7 +81,7 @@ extension MaterializedSnapshot {
     /// Creates an empty table with the exact SQL of the live one, so that it compares and sorts alike.
     ///
     /// - Throws: `corrupt` if that SQL isn't one statement that creates the table.
-    private func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
+    func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
         let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)

@@ -24,8 +24,10 @@ package final class MaterializedSnapshot: Sendable {
     let searchable = Mutex<Set<UInt32>>([])
     /// The numbers of rows of live tables, when they were first needed.
     let rowCounts = Mutex<[UInt32: Int64]>([:])
-    /// The time that reads without copies have taken.
-    let timeWithoutCopies = Mutex(Duration.zero)
+    /// The time that reads of views of live tables have taken.
+    let timeOfViews = Mutex(Duration.zero)
+    /// The numbers of reads that found few rows of an entity by their keys.
+    let keyedReads = Mutex<[UInt32: Int]>([:])
 
     /// - Parameter upcasts: The program's conversions of columns, by their titles.
     package init(

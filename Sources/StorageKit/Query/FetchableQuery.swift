@@ -16,12 +16,23 @@ public protocol FetchableQuery: EntityQuery, Sendable {
 extension FetchableQuery {
     private var run: QueryRun<Entity> { QueryRun(request: request) }
 
+    /// Itself if it is a query of a past state.
+    private var past: (any PastQuery)? { self is Query<Entity> ? nil : self as? any PastQuery }
+
+    /// Runs `body`, which reads only rows that the request means: of the past, there may be no others.
+    private func readingMatches<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        guard let past else { return try await reading(body) }
+        return try await past.readingMatches(body)
+    }
+
     /// Returns every matching entity.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have.
     public func fetch() async throws -> [Entity] {
         let run = run
-        return try await reading { try run.fetch($0) }
+        return try await readingMatches { try run.fetch($0) }
     }
 
     /// Returns the first matching entity, or nil.
@@ -29,7 +40,7 @@ extension FetchableQuery {
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func fetchOne() async throws -> Entity? {
         let run = run
-        return try await reading { try run.fetch($0, limit: 1).first }
+        return try await readingMatches { try run.fetch($0, limit: 1).first }
     }
 
     /// Returns the number of matching entities.
@@ -37,7 +48,8 @@ extension FetchableQuery {
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func count() async throws -> Int {
         let run = run
-        return try await reading { try run.count($0) }
+        let isOfPast = past != nil
+        return try await readingMatches { try run.count($0, isOfPast: isOfPast) }
     }
 
     /// Returns whether any entity matches.
@@ -45,7 +57,7 @@ extension FetchableQuery {
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func exists() async throws -> Bool {
         let run = run
-        return try await reading { try run.exists($0) }
+        return try await readingMatches { try run.exists($0) }
     }
 
     /// Returns a page of entities after a cursor. With an index that fits the order, all pages cost the same, however far from
@@ -63,7 +75,7 @@ extension FetchableQuery {
     ///   query with a limit; also as ``FetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) async throws -> QueryPage<Entity> {
         let run = run
-        return try await reading { try run.page($0, after: cursor, size: size) }
+        return try await readingMatches { try run.page($0, after: cursor, size: size) }
     }
 
     /// Returns the statement that SQLite runs, and SQLite's plan for it.
@@ -135,7 +147,7 @@ extension FetchableQuery {
     {
         let run = run
         let name = Entity.Record.columns[keyPath: column].name
-        return try await reading { db in
+        return try await readingMatches { db in
             guard case .integer(let count) = try run.aggregate("count", of: name, distinct: true, in: db) else {
                 return 0
             }
@@ -148,6 +160,6 @@ extension FetchableQuery {
     ) async throws -> StorageValue {
         let run = run
         let name = Entity.Record.columns[keyPath: column].name
-        return try await reading { try run.aggregate(function, of: name, in: $0) }
+        return try await readingMatches { try run.aggregate(function, of: name, in: $0) }
     }
 }

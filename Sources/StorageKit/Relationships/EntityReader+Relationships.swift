@@ -19,7 +19,9 @@ extension EntityReader {
         _ type: Parent.Type, ids: some Sequence<Parent.Id>
     ) async throws -> [Parent.Id: Parent] {
         let keys = Set(ids.map { Parent.Record.key(of: $0) })
-        return try await reading([Parent.Record.databaseTableName]) { db in
+        let table = EntityTableCache.of(Parent.Record.self)
+        let condition = RelationshipQueries.condition(where: table.keyColumn, among: Array(keys))
+        return try await readingRows(of: table.name, matching: condition) { db in
             try RelationshipQueries.parents(keys, in: db)
         }
     }
@@ -37,7 +39,7 @@ extension EntityReader {
         ascending: Bool = true
     ) async throws -> [Child] {
         let values = [parentId.storageValue]
-        return try await reading([Child.Record.databaseTableName]) { db in
+        return try await readingRows(of: Child.Record.databaseTableName) { db in
             try RelationshipQueries.rows(
                 where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: db)
         }
@@ -52,10 +54,13 @@ extension EntityReader {
         ascending: Bool = true
     ) async throws -> [Value: [Child]] {
         let parents = Array(parentIds)
-        return try await reading([Child.Record.databaseTableName]) { db in
+        let table = Child.Record.databaseTableName
+        let body: @Sendable (GRDB.Database) throws -> [Value: [Child]] = { db in
             try RelationshipQueries.children(
                 type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: db)
         }
+        guard parents.count <= RelationshipQueries.fewParents else { return try await reading([table], body) }
+        return try await readingRows(of: table, body)
     }
 
     /// Returns the entities of a property marked `@StorageHasMany`.
@@ -70,7 +75,7 @@ extension EntityReader {
     ) async throws -> [Child] {
         let column = try Relation.foreignKey(of: property).get()
         let values = [Parent.Record.key(of: parent.id)]
-        return try await reading([Child.Record.databaseTableName]) { db in
+        return try await readingRows(of: Child.Record.databaseTableName) { db in
             try RelationshipQueries.rows(where: column, among: values, orderBy: orderBy, ascending: ascending, in: db)
         }
     }

@@ -4,6 +4,9 @@ internal import StorageLog
 
 /// The queries of relationships, on any connection.
 enum RelationshipQueries {
+    /// The number of parents whose children are read from a view of the past: there is a statement for each.
+    static let fewParents = 32
+
     static func parents<Parent: RegisteredEntity>(
         _ keys: Set<StorageValue>, in db: GRDB.Database
     ) throws -> [Parent.Id: Parent] {
@@ -13,12 +16,14 @@ enum RelationshipQueries {
         return Dictionary(parents.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    static func condition(where column: String, among values: [StorageValue]) -> RowPredicate {
+        values.count == 1 ? .comparison(column: column, .same, .value(values[0])) : .among(column: column, values)
+    }
+
     static func rows<E: RegisteredEntity>(
         where column: String, among values: [StorageValue], orderBy: String?, ascending: Bool, in db: GRDB.Database
     ) throws -> [E] {
-        var rows = RowRequest(
-            predicate: values.count == 1
-                ? .comparison(column: column, .same, .value(values[0])) : .among(column: column, values))
+        var rows = RowRequest(predicate: condition(where: column, among: values))
         if let orderBy { rows.orderings.append(RowOrdering(orderBy, ascending ? .ascending : .descending)) }
         if orderBy == nil, !ascending {
             rows.orderings.append(RowOrdering(EntityTableCache.of(E.Record.self).keyColumn, .descending))

@@ -66,13 +66,25 @@ extension Storage: EntityReader {
 }
 
 extension EntityReader {
+    /// Itself if it is a past state.
+    var past: (any PastReader)? { self is Storage ? nil : self as? any PastReader }
+
+    /// As ``PastReader/readingRows(of:matching:_:)`` for a past state; the store as it is has its tables.
+    func readingRows<Result: Sendable>(
+        of table: String, matching condition: RowPredicate? = nil,
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        guard let past else { return try await reading([table], body) }
+        return try await past.readingRows(of: table, matching: condition, body)
+    }
+
     /// Returns the entity with this id, or nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
-        return try await reading([table.name]) { db in try table.entity(key, in: db) }
+        return try await readingRows(of: table.name, matching: table.condition(key)) { try table.entity(key, in: $0) }
     }
 
     /// Returns every entity of a type, in the order of a column, or of the key if none is named.
@@ -82,7 +94,9 @@ extension EntityReader {
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
     ) async throws -> [E] {
         let table = EntityTableCache.of(E.Record.self)
-        return try await reading([table.name]) { db in try table.all(orderBy: column, ascending: ascending, in: db) }
+        return try await readingRows(of: table.name) { db in
+            try table.all(orderBy: column, ascending: ascending, in: db)
+        }
     }
 
     /// Returns a page of entities by offset. To page through rows that change, use ``FetchableQuery/page(after:size:)``.
@@ -100,17 +114,9 @@ extension EntityReader {
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {
         let table = EntityTableCache.of(E.Record.self)
-        return try await reading([table.name]) { db in
+        return try await readingRows(of: table.name) { db in
             try table.page(orderBy: column, ascending: ascending, limit: limit, offset: offset, in: db)
         }
-    }
-
-    /// Returns the number of entities of a type.
-    ///
-    /// - Throws: ``StorageError`` as ``EntityReader`` says.
-    public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        let table = EntityTableCache.of(E.Record.self)
-        return try await reading([table.name]) { db in try table.count(in: db) }
     }
 
     /// Returns whether there is an entity with this id.
@@ -119,7 +125,7 @@ extension EntityReader {
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
         let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
-        return try await reading([table.name]) { db in try table.exists(key, in: db) }
+        return try await readingRows(of: table.name, matching: table.condition(key)) { try table.exists(key, in: $0) }
     }
 }
 

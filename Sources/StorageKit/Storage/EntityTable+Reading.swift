@@ -8,6 +8,9 @@ extension EntityTable where Record.E: RegisteredEntity {
         try entities(selectByKey, in: db) { try $0.bind(key, at: 1) }.first
     }
 
+    /// The condition that the row with a key meets.
+    func condition(_ key: StorageValue) -> RowPredicate { .comparison(column: keyColumn, .equal, .value(key)) }
+
     package func all(orderBy column: String?, ascending: Bool, in db: GRDB.Database) throws -> [Record.E] {
         try entities(select + order(by: column, ascending: ascending), in: db) { _ in }
     }

@@ -19,11 +19,13 @@ public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
         return try await snapshot.readingRows(of: table, body)
     }
 
-    /// Returns the number of entities that matched.
-    ///
-    /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
-    public func count() async throws -> Int {
-        let run = QueryRun(request: request)
-        return try await reading { try run.count($0, isOfPast: true) }
+    /// Runs `body`, which reads only rows that the request means.
+    func readingMatches<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        guard let table = request.onlyTable else { return try await snapshot.reading(request.tables, body) }
+        return try await snapshot.readingRows(of: table, matching: request.rows.predicate, body)
     }
 }
+
+extension SnapshotQuery: PastQuery {}

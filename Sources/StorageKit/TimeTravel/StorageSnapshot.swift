@@ -17,9 +17,11 @@ extension Storage {
     /// later events are undone or the earlier ones replayed, whichever touches less. All entities show the same moment. The
     /// tables of the most recently read moments are kept.
     ///
-    /// Some reads of a large table don't create it, unless they are frequent. For a moment within the last 1,024 events, `get`, `count` and
-    /// queries without related rows and without SQL read the live table, with the rows laid over it that have changed since. For an older one,
-    /// `get` follows the row's own events; so it doesn't see what another program changed without an event.
+    /// Some reads of a large table don't create it, unless they are frequent. For a moment within the last 1,024 events, all
+    /// reads but searches, queries with related rows, and SQL of your own use the live table, with the rows laid over it that
+    /// have changed since. For an older one, reads of few rows by their keys (`get`, `exists`, and queries with a
+    /// condition on the key, such as `$0.id > "x"`) follow the events of these rows; so they don't see a row that
+    /// another program has deleted without an event.
     ///
     /// - Parameter schema: Whether entities have the current schema, which today's types can read, or the schema that was
     ///   recorded.
@@ -52,34 +54,6 @@ public struct StorageSnapshot: EntityReader {
 
     /// Returns a query over an entity's rows as of the point.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> SnapshotQuery<E> { SnapshotQuery(snapshot: self) }
-
-    /// Returns the entity with this id, or nil if there was none.
-    ///
-    /// In a large table that wasn't read yet, the row of an older moment is found along its own events, and the table isn't created.
-    ///
-    /// - Throws: ``StorageError`` as ``EntityReader`` says.
-    public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
-        let table = EntityTableCache.of(E.Record.self)
-        let given = E.Record.key(of: id)
-        let state = state
-        return try await engine.readLong { live in
-            let connection = try live.connection
-            let found = try state.readEvents(of: table.name, from: live) { entity -> E? in
-                let rows = try HistoricalRows<E.Record>(connection, upcasts: state.upcasts)
-                for key in LogReader(connection).recordedKeys(equalTo: [given], in: entity) {
-                    if let row = try rows.row(key, of: entity, at: state.position) { return try rows.entity(row) }
-                }
-                return nil
-            }
-            if let found { return found }
-            return try state.readRows(of: table.name, from: live) { try table.entity(given, in: $0) }
-        }
-    }
-
-    /// Returns the number of entities of a type at the point.
-    ///
-    /// - Throws: ``StorageError`` as ``EntityReader`` says.
-    public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int { try await query(type).count() }
 
     /// Returns the entities whose indexed columns matched a text at the point, best first. The index is the one declared today.
     ///
@@ -154,15 +128,22 @@ public struct StorageSnapshot: EntityReader {
     }
 
     /// Runs `body`, which reads no other table, on a table of any size: it may be a view, which has no rowid.
+    ///
+    /// - Parameter condition: A condition without SQL that all rows meet that `body` reads; nil if it may read any row.
     func readingRows<Result: Sendable>(
-        of table: String, _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+        of table: String, matching condition: RowPredicate? = nil,
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         let state = state
         return try await engine.readLong { live in
-            try state.readRows(of: table, from: live) { db in try db.connection.allowingAttachment { try body(db) } }
+            try state.readRows(of: table, matching: condition, from: live) { db in
+                try db.connection.allowingAttachment { try body(db) }
+            }
         }
     }
 }
+
+extension StorageSnapshot: PastReader {}
 
 extension StorageSnapshot: CustomStringConvertible {
     /// What it is a snapshot of: `snapshot @140`.

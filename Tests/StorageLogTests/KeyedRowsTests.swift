@@ -1,0 +1,337 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageMaintenance
+import TestSupport
+import Testing
+
+@testable import StorageHistory
+@testable import StorageLog
+
+/// A few rows of a large table are read by their keys as they were long ago, and the table isn't made.
+@Suite struct KeyedRowsTests {
+    private struct Table {
+        let name: String
+        let columns: String
+        /// The declaration of the key behind the columns.
+        var key = ""
+        /// The values of row number `i`, without the last column.
+        let values: String
+        /// What gives a row another key.
+        let rename: String
+        /// The first column of the key of row number `i`.
+        let value: @Sendable (Int) -> StorageValue
+    }
+
+    private static let tables = [
+        Table(
+            name: "texts", columns: "id TEXT PRIMARY KEY, n INT, t, m DEFAULT 5", values: "printf('k%05d', i), i, NULL",
+            rename: "id = id || 'x'", value: { .text("k" + String("\(100_000 + $0)".dropFirst())) }),
+        Table(
+            name: "numbers", columns: "id INTEGER PRIMARY KEY, n INT UNIQUE, t, m INT", values: "i * 3, i, 'b' || i",
+            rename: "id = id + 1", value: { .integer(Int64($0 * 3)) }),
+        Table(
+            name: "reals", columns: "id REAL PRIMARY KEY, n INT, t, m", values: "i / 2.0, i, i / 4.0",
+            rename: "id = id + 0.25", value: { .real(Double($0) / 2) }),
+        Table(
+            name: "anys", columns: "id PRIMARY KEY, n INT, t, m TEXT COLLATE NOCASE",
+            values: "CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i + 0.0 ELSE 'k' || i END, i, x'00'",
+            rename: "id = CASE typeof(id) WHEN 'integer' THEN id + 0.0 ELSE CAST(id AS INTEGER) END",
+            value: { $0 % 3 == 2 ? .text("k\($0)") : .integer(Int64($0)) }),
+        Table(
+            name: "pairs", columns: "a TEXT, b INT, n INT, t, m", key: ", PRIMARY KEY (a, b DESC)",
+            values: "printf('k%05d', i / 3), i, i, 'p'", rename: "b = b + 10000",
+            value: { .text("k" + String("\(100_000 + $0 / 3)".dropFirst())) }),
+        Table(
+            name: "folded", columns: "id TEXT PRIMARY KEY COLLATE NOCASE, n INT, t, m", values: "'k' || i, i, NULL",
+            rename: "id = upper(id)", value: { .text("K\($0)") }),
+    ]
+    private static let rows = 5_500
+
+    private static func open(_ folder: TemporaryFolder, _ tables: [Table]) async throws -> StorageEngine {
+        let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
+        try await engine.adopt(
+            "others", "CREATE TABLE others(id INTEGER PRIMARY KEY, _position INT NOT NULL DEFAULT 0)")
+        for table in tables {
+            let columns = "\(table.columns), _position INT NOT NULL DEFAULT 0\(table.key)"
+            try await engine.adopt(table.name, "CREATE TABLE \(table.name)(\(columns))")
+            try await insert(table, 1...rows, in: engine)
+        }
+        return engine
+    }
+
+    private static func insert(_ table: Table, _ range: ClosedRange<Int>, in engine: StorageEngine) async throws {
+        let columns = table.name == "pairs" ? "a, b, n, t" : "id, n, t"
+        try await engine.commit(
+            """
+            WITH RECURSIVE c(i) AS (
+              VALUES (\(range.lowerBound)) UNION ALL SELECT i + 1 FROM c WHERE i < \(range.upperBound))
+            INSERT OR IGNORE INTO \(table.name)(\(columns)) SELECT \(table.values) FROM c
+            """)
+    }
+
+    /// So that all points before are old ones.
+    private static func passTime(_ engine: StorageEngine) async throws {
+        try await engine.commit(
+            """
+            WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 1100)
+            INSERT INTO others(id) SELECT i FROM c
+            """)
+    }
+
+    private static func change(_ table: Table, _ random: inout SplitMix64, in engine: StorageEngine) async throws {
+        let first = 1 + random.below(40)
+        let range = "n BETWEEN \(first) AND \(first + 4)"
+        switch random.below(6) {
+        case 0: try await engine.commit("DELETE FROM \(table.name) WHERE \(range)")
+        case 1: try await insert(table, first...first + 3, in: engine)
+        case 2: try await engine.commit("UPDATE OR IGNORE \(table.name) SET \(table.rename) WHERE \(range)")
+        case 3: try await engine.commit("UPDATE \(table.name) SET t = iif(n % 3, n / 8.0, NULL) WHERE \(range)")
+        case 4: try await engine.commit("UPDATE \(table.name) SET n = n + 100000 WHERE \(range)")
+        default: try await engine.commit("UPDATE OR IGNORE \(table.name) SET n = n - 100000 WHERE n > 100000")
+        }
+    }
+
+    /// A condition that restricts the key to few rows.
+    private static func condition(_ table: Table, _ random: inout SplitMix64) -> RowPredicate {
+        let column = table.name == "pairs" ? "a" : "id"
+        let low = random.below(45)
+        let (lower, upper) = (table.value(low), table.value(low + random.below(12)))
+        func compare(_ comparison: RowPredicate.Comparison, _ value: StorageValue) -> RowPredicate {
+            .comparison(column: column, comparison, .value(value))
+        }
+        switch random.below(8) {
+        case 0: return compare(.equal, lower)
+        case 1: return .among(column: column, [upper, table.value(3), table.value(60_000), lower, upper])
+        case 2: return .between(column: column, lower, upper)
+        case 3: return compare(.greaterOrEqual, lower) && compare(.less, upper)
+        case 4: return compare(.lessOrEqual, lower) && .comparison(column: "n", .less, .value(100_000))
+        case 5: return compare(.greater, table.value(rows - 10)) && .isNull(column: "t")
+        case 6: return compare(.same, upper) || .between(column: column, lower, upper)
+        default: return .between(column: column, lower, upper) && !compare(.equal, table.value(low + 2))
+        }
+    }
+
+    private static func matches(
+        _ condition: RowPredicate, of table: Table, _ db: GRDB.Database
+    ) throws -> [String] {
+        let quotes = try db.columns(in: table.name).map { "quote(\"\($0.name)\")" }
+        let sql = try PredicateSQL(condition) { quoted($0) }
+        return try String.fetchAll(
+            db, sql: "SELECT \(quotes.joined(separator: " || ',' || ")) FROM \(table.name) WHERE \(sql.text)",
+            arguments: StatementArguments(sql.values.map(\.databaseValue))
+        ).sorted()
+    }
+
+    private struct Answers {
+        /// Without the table, if that is possible.
+        let seen: [String]
+        let copied: [String]
+        /// Whether the first answer needed the table.
+        let isMade: Bool
+    }
+
+    private static func answers(
+        _ condition: RowPredicate, of table: Table, at point: Int64, in db: GRDB.Database
+    ) throws -> Answers {
+        let snapshot = try MaterializedSnapshot(at: point, of: db, schema: .current)
+        let seen = try snapshot.readRows(of: table.name, matching: condition, from: db) {
+            try matches(condition, of: table, $0)
+        }
+        let isMade = try snapshot.read(from: db) { past in try past.tableExists(table.name) }
+        let copied = try snapshot.read([table.name], from: db) { try matches(condition, of: table, $0) }
+        return Answers(seen: seen, copied: copied, isMade: isMade)
+    }
+
+    @Test("Rows that are found by their keys are those of the table", arguments: testSeeds(3))
+    func agreesWithTables(seed: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        let engine = try await Self.open(folder, Self.tables)
+        var random = SplitMix64(seed: seed)
+        var points = [engine.committed.position]
+        for round in 0..<90 {
+            let table = Self.tables[random.below(Self.tables.count)]
+            try await Self.change(table, &random, in: engine)
+            if round == 20 {
+                for table in Self.tables {
+                    try await engine.commit("ALTER TABLE \(table.name) ADD COLUMN added INT DEFAULT 7")
+                    try await engine.commit("ALTER TABLE \(table.name) RENAME COLUMN m TO renamed")
+                }
+            }
+            points.append(engine.committed.position)
+        }
+        try await Self.passTime(engine)
+        var unmade: Set<String> = []
+        for _ in 0..<40 {
+            let index = random.below(Self.tables.count)
+            let condition = Self.condition(Self.tables[index], &random)
+            let point = points[random.below(points.count)]
+            let answers = try await engine.read { db in
+                try Self.answers(condition, of: Self.tables[index], at: point, in: db)
+            }
+            let name = Self.tables[index].name
+            #expect(answers.seen == answers.copied, "seed \(seed), \(name) @\(point), \(condition)")
+            if !answers.isMade { unmade.insert(name) }
+        }
+        #expect(unmade.count > 3 && !unmade.contains("folded"), "\(unmade)")
+        try await engine.close()
+    }
+
+    @Test("Deleted, renamed and changed rows are found, and the table isn't made")
+    func withoutTable() async throws {
+        let folder = try TemporaryFolder()
+        let tables = Array(Self.tables.dropLast())
+        let engine = try await Self.open(folder, tables)
+        let point = engine.committed.position
+        for table in tables {
+            try await engine.commit("DELETE FROM \(table.name) WHERE n IN (12, 13)")
+            try await Self.insert(table, 13...13, in: engine)
+            try await engine.commit("UPDATE \(table.name) SET t = 'later' WHERE n BETWEEN 14 AND 16")
+            try await engine.commit("UPDATE \(table.name) SET \(table.rename) WHERE n = 17")
+            try await Self.insert(table, 6_000...6_003, in: engine)
+        }
+        try await Self.passTime(engine)
+        for index in tables.indices {
+            let column = tables[index].name == "pairs" ? "a" : "id"
+            // Numbers come before texts.
+            let isMixed = tables[index].name == "anys"
+            let (first, last) = (tables[index].value(isMixed ? 12 : 11), tables[index].value(isMixed ? 16 : 20))
+            let conditions: [RowPredicate] = [
+                .between(column: column, first, last),
+                .comparison(column: column, .equal, .value(tables[index].value(12))),
+                .among(column: column, (11...18).map(tables[index].value)),
+                .comparison(column: column, .equal, .value(tables[index].value(6_001))),
+            ]
+            for condition in conditions {
+                let answers = try await engine.read { db in
+                    try Self.answers(condition, of: tables[index], at: point, in: db)
+                }
+                #expect(!answers.isMade, "\(condition)")
+                #expect(answers.seen == answers.copied, "\(condition)")
+                #expect(answers.seen.isEmpty == (condition == conditions[3]), "\(condition)")
+            }
+        }
+        try await engine.close()
+    }
+
+    @Test("Many rows and conditions on other columns need the table")
+    func withTable() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try await Self.open(folder, Self.tables)
+        let point = engine.committed.position
+        for table in Self.tables { try await engine.commit("UPDATE \(table.name) SET t = 1 WHERE n < 40") }
+        try await engine.commit("DELETE FROM numbers WHERE n BETWEEN 200 AND 240")
+        for number in 0..<1_001 { try await engine.commit("UPDATE numbers SET t = \(number) WHERE n = 100") }
+        try await Self.passTime(engine)
+        func between(_ lower: Int, _ upper: Int) -> RowPredicate {
+            .between(column: "id", Self.tables[1].value(lower), Self.tables[1].value(upper))
+        }
+        let few = between(1, 20)
+        let conditions: [(table: Int, condition: RowPredicate, isMade: Bool)] = [
+            (1, few, false),
+            // More rows would be reconstructed, or copied, than are worth it.
+            (1, between(1, 39), true),
+            (1, between(200, 240), true),
+            (1, between(205, 215), false),
+            (1, .comparison(column: "id", .equal, .value(Self.tables[1].value(100))), true),
+            (1, between(241, 3_000), false),
+            (1, .comparison(column: "id", .greater, .value(Self.tables[1].value(1_000))), true),
+            (1, .comparison(column: "id", .different, .value(Self.tables[1].value(1))), true),
+            (1, .comparison(column: "n", .equal, .value(5)), true),
+            (1, few || .comparison(column: "n", .equal, .value(5)), true),
+            (1, few && .comparison(column: "n", .equal, .value(5)), false),
+            (5, .comparison(column: "id", .equal, .value(Self.tables[5].value(5))), true),
+        ]
+        for (table, condition, isMade) in conditions {
+            let answers = try await engine.read { db in
+                try Self.answers(condition, of: Self.tables[table], at: point, in: db)
+            }
+            #expect(answers.isMade == isMade, "\(condition)")
+            #expect(answers.seen == answers.copied, "\(condition)")
+        }
+        try await engine.close()
+    }
+
+    @Test("After a number of reads by keys, the table is made")
+    func manyReads() async throws {
+        let folder = try TemporaryFolder()
+        let table = Self.tables[1]
+        let engine = try await Self.open(folder, [table])
+        let point = engine.committed.position
+        try await Self.passTime(engine)
+        let limit = MaterializedSnapshot.maximumKeyedReads
+        let reads = try await engine.read { db in
+            let snapshot = try MaterializedSnapshot(at: point, of: db, schema: .current)
+            return try (1...limit + 2).map { number in
+                let condition = RowPredicate.comparison(column: "id", .equal, .value(table.value(number)))
+                let rows = try snapshot.readRows(of: table.name, matching: condition, from: db) {
+                    try Self.matches(condition, of: table, $0)
+                }
+                return (rows: rows.count, isMade: try snapshot.read(from: db) { try $0.tableExists(table.name) })
+            }
+        }
+        #expect(reads.allSatisfy { $0.rows == 1 })
+        #expect(reads.map(\.isMade) == Array(repeating: false, count: limit) + [true, true])
+        try await engine.close()
+    }
+
+    @Test("A deleted row is found by each number that is equal to its key", arguments: ["0", "0.0", "-0.0"])
+    func zeros(key: String) async throws {
+        let folder = try TemporaryFolder()
+        let table = Self.tables[3]
+        let engine = try await Self.open(folder, [table])
+        try await engine.commit("INSERT INTO anys(id, n) VALUES (\(key), 9000)")
+        let point = engine.committed.position
+        try await engine.commit("DELETE FROM anys WHERE n = 9000")
+        try await Self.passTime(engine)
+        for zero in [StorageValue.integer(0), .real(0), .real(-0.0)] {
+            let conditions: [RowPredicate] = [
+                .comparison(column: "id", .equal, .value(zero)), .among(column: "id", [.integer(-1), zero]),
+                .between(column: "id", .integer(-1), zero),
+            ]
+            for condition in conditions {
+                let answers = try await engine.read { db in
+                    try Self.answers(condition, of: table, at: point, in: db)
+                }
+                #expect(!answers.isMade, "\(condition)")
+                #expect(answers.seen.count == 1 && answers.seen == answers.copied, "\(condition)")
+            }
+        }
+        try await engine.close()
+    }
+
+    @Test("What another program wrote is shown as the table has it")
+    func foreignWrites() async throws {
+        let folder = try TemporaryFolder()
+        let tables = Array(Self.tables.dropLast())
+        let engine = try await Self.open(folder, tables)
+        let point = engine.committed.position
+        for table in tables { try await engine.commit("UPDATE \(table.name) SET t = 'later' WHERE n = 13") }
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { db in
+            for table in tables {
+                try db.execute(sql: "UPDATE \(table.name) SET t = 'foreign' WHERE n IN (12, 13, 2000)")
+                try db.execute(sql: "DELETE FROM \(table.name) WHERE n IN (14, 15)")
+                try db.execute(sql: "UPDATE \(table.name) SET \(table.rename) WHERE n IN (18, 4000)")
+                let columns = table.name == "pairs" ? "a, b, n, t" : "id, n, t"
+                try db.execute(
+                    sql: "INSERT INTO \(table.name)(\(columns)) SELECT \(table.values) FROM (SELECT 7000 AS i)")
+            }
+        }
+        try foreign.close()
+        // The events say nothing of a row that was deleted and inserted again.
+        for table in tables { try await Self.insert(table, 15...15, in: engine) }
+        try await Self.passTime(engine)
+        for index in tables.indices {
+            let column = tables[index].name == "pairs" ? "a" : "id"
+            for number in [12, 13, 14, 15, 18, 2_000, 4_000, 7_000] {
+                let condition = RowPredicate.comparison(column: column, .equal, .value(tables[index].value(number)))
+                let answers = try await engine.read { db in
+                    try Self.answers(condition, of: tables[index], at: point, in: db)
+                }
+                #expect(answers.seen == answers.copied, "\(tables[index].name), row \(number)")
+            }
+        }
+        try await engine.close()
+    }
+}
