@@ -786,6 +786,8 @@ import Testing
             if round == 0 { longest = taken }
             if FileManager.default.fileExists(atPath: destination) {
                 whole += 1
+                // The machine may have stood still during an earlier one.
+                longest = min(longest, taken)
                 #expect(try isWhole(destination), "round \(round)")
                 try FileManager.default.removeItem(atPath: destination)
             } else {
