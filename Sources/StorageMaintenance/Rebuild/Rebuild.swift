@@ -223,11 +223,9 @@ package struct Rebuild: Sendable {
             }
         } catch is RebuildWriter.Interrupted {
             return begun
-        } catch is NotSorted {
-            try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).startOver(entities) }
-            return begun
-        } catch let error as StorageError where error.code == .conflict {
-            // A row of then may violate a constraint that its table got later.
+        } catch {
+            // In a conflict, a row of then may violate a constraint that its table got later.
+            guard error is NotSorted || (error as? StorageError)?.code == .conflict else { throw error }
             try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).startOver(entities) }
             return begun
         }
@@ -325,8 +323,8 @@ package struct Rebuild: Sendable {
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
             let batches = try BatchIterator(window.first...end, of: reader)
-            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) {
-                _ in try Task.checkCancellation()
+            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
+                try Task.checkCancellation()
             }
             return window
         }
