@@ -14,6 +14,8 @@ import StorageKit
 /// `fault-worker memory-out …`: likewise, and all later allocations fail too. The process may die of it; `case …` names the
 /// folder that it leaves then.
 ///
+/// `fault-worker sorting write|read`: rebuilds a table whose rows are sorted in a temporary file, one call of which fails.
+///
 /// `fault-worker live SEED FOLDER PREFIX`: lives with a store until it is killed, and reports its ledger line by line.
 /// `fault-worker check FOLDER`: holds the store in a folder to the ledger in the file beside it.
 /// `fault-worker operations`: names the operations that `disk` and `memory` know, a line each.
@@ -38,6 +40,7 @@ struct FaultWorker {
             case "power": try await losePower(arguments)
             case "disk": try await sweep(arguments, Fault.kindsOfTheDisk)
             case "memory", "memory-out": try await sweep(arguments, Fault.kindsOfMemory)
+            case "sorting": try await sort(arguments)
             case "live": try await live(arguments)
             case "check": try await check(arguments)
             case "operations": for operation in Operation.all { say(operation.name) }
@@ -63,6 +66,14 @@ struct FaultWorker {
         let sweep = Sweep(
             operation: operation, kinds: kinds, lastings: lastings, seed: seed, limit: limit, skipped: skipped)
         try await sweep.run().print()
+    }
+
+    private static func sort(_ arguments: [String]) async throws {
+        guard arguments.count == 2, let kind = ["write": FAULT_WRITE, "read": FAULT_READ][arguments[1]] else {
+            throw Misuse("usage: fault-worker sorting write|read")
+        }
+        guard fault_install_disk() == SQLITE_OK else { throw Misuse("the failing VFS can't be installed") }
+        try await SortedRebuild(kind: kind).run().print()
     }
 
     private static func live(_ arguments: [String]) async throws {

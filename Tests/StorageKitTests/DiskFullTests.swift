@@ -75,6 +75,15 @@ struct DiskFullTests {
         }
     }
 
+    /// The store itself isn't affected: what was written of the sorted rows is emptied again.
+    @Test("A rebuild whose temporary file fails does without it", arguments: ["write", "read"])
+    func failingTemporaryFile(call: String) async throws {
+        let lab = try await FaultLab.run("sorting", call)
+        #expect(lab.status == 0)
+        #expect(lab.findings == [])
+        #expect(lab.count("faults") == 1)
+    }
+
     /// Text that doesn't compress.
     private func noise(_ count: Int, _ number: Int) -> String {
         var random = SplitMix64(seed: UInt64(number))
