@@ -10,63 +10,44 @@ import Testing
 
 /// Large tables are read as they were shortly before the end of the log, without a copy.
 @Suite struct LiveOverlayTests {
-    private struct Table {
-        let name: String
-        let columns: String
-        var options = ""
-        /// The values of row number `i`.
-        let values: String
-    }
-
     private static let tables = [
-        Table(
+        LargeTable(
             name: "texts", columns: "id TEXT PRIMARY KEY COLLATE NOCASE, n INT, t TEXT DEFAULT 'x'",
-            values: "'k' || (i * 7919 % 10007), i, NULL"),
-        Table(
-            name: "numbers", columns: "id INTEGER PRIMARY KEY, n INT UNIQUE, b BLOB",
-            values: "i * 3, i, CAST('b' || i AS BLOB)"),
-        Table(
-            name: "hiding", columns: "rowid TEXT PRIMARY KEY, n INT, oid", values: "'r' || i, i, i / 2.0"),
-        Table(
+            values: "'k' || (i * 7919 % 10007), i, NULL", rename: "id = upper(id)"),
+        LargeTable(
+            name: "numbers", columns: "id INTEGER PRIMARY KEY, n INT UNIQUE, b BLOB", filled: "id, n, b",
+            values: "i * 3, i, CAST('b' || i AS BLOB)", rename: "id = id + 1"),
+        LargeTable(
+            name: "hiding", columns: "rowid TEXT PRIMARY KEY, n INT, oid", filled: "rowid, n, oid",
+            values: "'r' || i, i, i / 2.0", rename: "rowid = rowid || 'x'"),
+        LargeTable(
             name: "strict", columns: "id TEXT NOT NULL PRIMARY KEY, n INT, a ANY", options: "STRICT",
-            values: "'s' || i, i, '00' || i"),
+            filled: "id, n, a", values: "'s' || i, i, '00' || i", rename: "id = id || 'x'"),
     ]
-    private static let rows = 9_500
 
-    private static func open(_ folder: TemporaryFolder, _ tables: [Table]) async throws -> StorageEngine {
-        let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
-        for table in tables {
-            try await engine.adopt(
-                table.name,
-                "CREATE TABLE \(table.name)(\(table.columns), _position INT NOT NULL DEFAULT 0) \(table.options)")
-            try await engine.commit(
-                """
-                WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < \(rows))
-                INSERT INTO \(table.name) SELECT \(table.values), 0 FROM c
-                """)
-        }
-        return engine
+    private static func open(_ folder: TemporaryFolder) async throws -> StorageEngine {
+        try await LargeTable.open(folder, tables, rows: 9_500)
     }
 
-    /// Changes a few rows of a table in a commit: also one that was deleted in an earlier one.
-    private static func change(_ table: Table, _ random: inout SplitMix64, in engine: StorageEngine) async throws {
+    /// Changes a few rows of a table in a commit: also ones that were deleted, or given another key, in an earlier one.
+    private static func change(_ table: LargeTable, _ random: inout SplitMix64, in engine: StorageEngine) async throws {
         let first = 1 + random.below(30)
-        switch random.below(4) {
-        case 0: try await engine.commit("DELETE FROM \(table.name) WHERE n BETWEEN \(first) AND \(first + 3)")
-        case 1:
-            try await engine.commit(
-                "INSERT OR IGNORE INTO \(table.name) SELECT \(table.values), 0 FROM (SELECT \(first) AS i)")
-        case 2:
-            try await engine.commit("UPDATE \(table.name) SET n = n + 100000 WHERE n BETWEEN \(first) AND \(first + 5)")
-        default: try await engine.commit("UPDATE \(table.name) SET n = n - 100000 WHERE n > 100000 AND n % 3 = 0")
+        let range = "n BETWEEN \(first) AND \(first + 3)"
+        switch random.below(7) {
+        case 0: try await engine.commit("DELETE FROM \(table.name) WHERE \(range)")
+        case 1: try await engine.commit(table.insertion(first...first))
+        case 2: try await engine.commit("UPDATE OR IGNORE \(table.name) SET n = n + 100000 WHERE \(range)")
+        case 3: try await engine.commit("UPDATE OR IGNORE \(table.name) SET \(table.rename) WHERE \(range)")
+        case 4: try await engine.commit(table.restoration(of: first))
+        case 5: try await engine.commit(table.insertion(first...first + 2, or: "REPLACE"))
+        default:
+            try await engine.commit("UPDATE OR IGNORE \(table.name) SET n = n - 100000 WHERE n > 100000 AND n % 3 = 0")
         }
     }
 
     /// All rows, in the order of their values, and the answers of some queries.
-    private static func dump(_ table: Table, _ db: GRDB.Database) throws -> [String] {
-        let quotes = try db.columns(in: table.name).map { "quote(\"\($0.name)\")" }
-        let columns = quotes.joined(separator: " || ',' || ")
-        let rows = try String.fetchAll(db, sql: "SELECT \(columns) FROM \(table.name)").sorted()
+    private static func dump(_ table: LargeTable, _ db: GRDB.Database) throws -> [String] {
+        let rows = try table.rows(in: db)
         let counts = try Int.fetchAll(
             db,
             sql: """
@@ -79,7 +60,7 @@ import Testing
 
     /// What a view shows, and what a copy has.
     private static func answers(
-        of table: Table, at point: Int64, in db: GRDB.Database
+        of table: LargeTable, at point: Int64, in db: GRDB.Database
     ) throws -> (seen: [String], copied: [String]) {
         let seen = try MaterializedSnapshot(at: point, of: db, schema: .current)
             .readRows(of: table.name, from: db) { past in
@@ -91,7 +72,7 @@ import Testing
         return (seen, copied)
     }
 
-    private static func isView(_ table: Table, _ db: GRDB.Database) throws -> Bool {
+    private static func isView(_ table: LargeTable, _ db: GRDB.Database) throws -> Bool {
         try String.fetchOne(db, sql: "SELECT type FROM sqlite_temp_schema WHERE name = ?", arguments: [table.name])
             == "view"
     }
@@ -99,19 +80,22 @@ import Testing
     @Test("A view over the live table has the rows of a copy", arguments: testSeeds(3))
     func agreesWithCopies(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
-        let engine = try await Self.open(folder, Self.tables)
+        let engine = try await Self.open(folder)
+        var tables = Self.tables
         var random = SplitMix64(seed: seed)
         var points = [engine.committed.position]
-        for _ in 0..<40 {
-            try await Self.change(Self.tables[random.below(Self.tables.count)], &random, in: engine)
+        for round in 0..<40 {
+            try await Self.change(tables[random.below(tables.count)], &random, in: engine)
             points.append(engine.committed.position)
+            guard round == 20 else { continue }
+            for index in tables.indices {
+                try await engine.commit(tables[index].renaming(to: tables[index].name + "_renamed"))
+            }
         }
         for point in [points[0], points[random.below(points.count)], points[39], points[40]] {
-            for name in Self.tables.map(\.name) {
-                let (seen, copied) = try await engine.read { db in
-                    try Self.answers(of: Self.tables.first { $0.name == name }!, at: point, in: db)
-                }
-                #expect(seen == copied, "seed \(seed), \(name) @\(point)")
+            for table in tables {
+                let (seen, copied) = try await engine.read { db in try Self.answers(of: table, at: point, in: db) }
+                #expect(seen == copied, "seed \(seed), \(table.name) @\(point)")
             }
         }
         try await engine.close()
@@ -122,7 +106,7 @@ import Testing
     func laterCommits() async throws {
         let folder = try TemporaryFolder()
         let tables = Self.tables
-        let engine = try await Self.open(folder, tables)
+        let engine = try await Self.open(folder)
         let point = engine.committed.position
         let (before, past) = try await engine.read { db in
             let before = try tables.map { try Self.dump($0, db) }
@@ -149,7 +133,7 @@ import Testing
     func foreignChanges() async throws {
         let folder = try TemporaryFolder()
         let tables = Self.tables
-        let engine = try await Self.open(folder, tables)
+        let engine = try await Self.open(folder)
         let point = engine.committed.position
         for table in tables { try await engine.commit("UPDATE \(table.name) SET n = n + 100000 WHERE n < 10") }
         let foreign = try DatabaseQueue.foreign(path: folder.path())
@@ -157,23 +141,20 @@ import Testing
             for table in tables {
                 try db.execute(sql: "UPDATE \(table.name) SET n = n + 200000 WHERE n IN (12, 100003)")
                 try db.execute(sql: "DELETE FROM \(table.name) WHERE n IN (14, 100004)")
-                try db.execute(sql: "INSERT INTO \(table.name) SELECT \(table.values), 0 FROM (SELECT 9800 AS i)")
+                try db.execute(sql: table.insertion(9_800...9_800))
             }
         }
         try await foreign.vacuum()
         try foreign.close()
         // The events tell nothing of a row that was deleted and inserted again.
+        for table in tables { try await engine.commit(table.insertion(14...14)) }
         for table in tables {
-            try await engine.commit("INSERT INTO \(table.name) SELECT \(table.values), 0 FROM (SELECT 14 AS i)")
-        }
-        for name in tables.map(\.name) {
             let (seen, copied) = try await engine.read { db in
-                let table = Self.tables.first { $0.name == name }!
                 let snapshot = try MaterializedSnapshot(at: point, of: db, schema: .current)
-                let seen = try snapshot.readRows(of: name, from: db) { try Self.dump(table, $0) }
-                return (seen, try snapshot.read([name], from: db) { try Self.dump(table, $0) })
+                let seen = try snapshot.readRows(of: table.name, from: db) { try Self.dump(table, $0) }
+                return (seen, try snapshot.read([table.name], from: db) { try Self.dump(table, $0) })
             }
-            #expect(seen == copied, "\(name)")
+            #expect(seen == copied, "\(table.name)")
         }
         try await engine.close()
     }
@@ -181,8 +162,7 @@ import Testing
     @Test("A table that is read often is copied")
     func manyReads() async throws {
         let folder = try TemporaryFolder()
-        let tables = Self.tables
-        let engine = try await Self.open(folder, tables)
+        let engine = try await Self.open(folder)
         let isCopied = try await engine.read { db in
             let snapshot = try MaterializedSnapshot(at: engine.committed.position, of: db, schema: .current)
             let kinds = try (0..<1_000).map { _ in
@@ -199,7 +179,7 @@ import Testing
     @Test("No other table of the store is read")
     func otherTables() async throws {
         let folder = try TemporaryFolder()
-        let engine = try await Self.open(folder, Self.tables)
+        let engine = try await Self.open(folder)
         let foreign = try DatabaseQueue.foreign(path: folder.path())
         try await foreign.write { db in
             try db.execute(
