@@ -6,7 +6,7 @@ import Testing
 
 /// Entities of a large table are read as they were shortly before, without a copy of the table.
 @Suite struct RecentPastTests {
-    private static let rows = 6_000
+    static let rows = 6_000
 
     private static func people(_ storage: Storage) async throws {
         try await storage.save(
@@ -53,8 +53,8 @@ import Testing
     }
 
     /// Whether the table was created; the answer doesn't create it.
-    private static func isCreated(_ past: StorageSnapshot) async throws -> Bool {
-        try await past.read(["notes"]) { try $0.tableExists("persons") }
+    static func isCreated(_ past: StorageSnapshot, _ table: String = "persons") async throws -> Bool {
+        try await past.read(["notes"]) { try $0.tableExists(table) }
     }
 
     /// What a call returns that isn't a query's: once of a snapshot, and once of any reader.
