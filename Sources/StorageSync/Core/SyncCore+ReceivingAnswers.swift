@@ -55,7 +55,8 @@ extension SyncCore {
 
     private mutating func take(_ page: SyncPage, in session: Session, at now: Int64) -> [SyncEffect] {
         var session = session
-        if page.isEmpty {
+        // The page that completes a snapshot may be empty although the remote holds the next pull.
+        if page.isEmpty, page.part == .some {
             session.pullTime = (session.pull?.time ?? now) + configuration.pullMicroseconds
         }
         session.pull = nil

@@ -258,11 +258,12 @@ struct HubDevice {
 
     init(
         at url: URL, _ hub: FaultyHub, account: Account = Account("hub"),
-        conflictResolution: ConflictResolution<Product> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
+        conflictResolution: ConflictResolution<Product> = .lastWriterWins, logger: (any DataSyncLogger)? = nil,
+        config: StorageConfig? = nil
     ) throws {
         self.url = url
         self.hub = hub
-        container = try .file(at: url) { $0.autoSchema(ProductRecord.self) }
+        container = try .file(at: url, config: config) { $0.autoSchema(ProductRecord.self) }
         let remote = HubGoods(hub, account)
         self.remote = remote
         engine = withDatabaseContainer(container) {

@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    /// The store's clock stands still, so a pull that the core has put off never begins.
+    @Test("A change right after the snapshot is received without a pause", arguments: [false, true])
+    func changeAfterSnapshot(isEmpty: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            if !isEmpty { try await hub.save(Product("p1")) }
+            let device = try HubDevice(
+                at: folder.appendingPathComponent("a.sqlite"), hub, config: StorageConfig(clock: ManualClock()))
+            await device.engine.startListening()
+            try await hub.save(Product("p2"))
+            try await eventually { device.engine.currentCollection.contains(Product("p2")) }
+            try await device.close()
+        }
+    }
+
     /// A write that doesn't know of a deletion is parked, and goes once somebody has seen it.
     @Test("A deletion parks a write that doesn't know of it")
     func unknownDeletionParksWrite() async throws {
