@@ -260,12 +260,30 @@ let package = Package(
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
-        // The largest one, so it doesn't depend on the workers that it runs: it is compiled beside them, not behind them.
+        // Entities that several suites store.
+        .target(
+            name: "EntityTestSupport", dependencies: ["StorageKit", "StorageEntities"], path: "Tests/EntityTestSupport"),
+        // These three don't depend on the workers that they run: they are compiled beside them, not behind them. The compiler sorts the
+        // expanded macros of a module again after each one, so three modules are compiled sooner than one.
+        .testTarget(
+            name: "LiveViewTests",
+            dependencies: [
+                "CSQLite", "TestSupport", "EntityTestSupport", "StorageTesting", "StorageKit", "StorageViews",
+                "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities", "StorageHistory",
+                "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(
+            name: "TimeTravelTests",
+            dependencies: [
+                "CSQLite", "TestSupport", "EntityTestSupport", "StorageTesting", "StorageKit", "StorageViews",
+                "StorageMaintenance", "StorageProjections", "StorageEntities", "StorageHistory", "StorageLog",
+                "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "CSQLite", "TestSupport", "SchemaTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync",
-                "StorageKit",
+                "CSQLite", "TestSupport", "SchemaTestSupport", "EntityTestSupport", "StorageTesting",
+                "StorageLifecycle", "StorageSync", "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
                 "StorageHistory", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),

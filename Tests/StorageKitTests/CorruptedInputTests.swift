@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Foundation
 import StorageEntities
 import StorageKit
@@ -123,10 +124,4 @@ import Testing
         }
         #expect(found > 0)
     }
-}
-
-@StorageEntity
-struct Note {
-    var id: Int
-    var text: String
 }

@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Foundation
 import GRDB
 import StorageKit

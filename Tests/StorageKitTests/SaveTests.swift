@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Foundation
 import GRDB
 import StorageEntities
@@ -5,14 +6,6 @@ import StorageKit
 import StorageMaintenance
 import TestSupport
 import Testing
-
-@StorageEntity
-struct Person {
-    var id: String
-    var name: String
-    var age: Int?
-    var score: Double
-}
 
 struct SaveTests {
     private func open() throws -> Storage {

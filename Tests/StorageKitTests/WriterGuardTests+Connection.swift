@@ -1,4 +1,5 @@
 import CSQLite
+import EntityTestSupport
 import Foundation
 import GRDB
 import StorageKit

@@ -1,3 +1,4 @@
+import EntityTestSupport
 import GRDB
 import StorageKit
 import StorageTesting

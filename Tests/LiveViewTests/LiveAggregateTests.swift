@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Foundation
 import StorageEntities
 import StorageKit

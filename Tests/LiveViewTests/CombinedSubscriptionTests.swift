@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Observation
 import StorageKit
 import StorageTesting

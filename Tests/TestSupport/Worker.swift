@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
-import TestSupport
 
 /// A process that writes to a store and can be killed at any moment.
-final class Worker {
+package final class Worker {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -23,14 +22,12 @@ final class Worker {
     }
 
     /// - Parameter other: The worker whose standard input is this one's standard output.
-    convenience init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
+    package convenience init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
         try self.init("crash-worker", [store, mode, prefix], speakingTo: other)
     }
 
-    init(_ program: String, _ arguments: [String], speakingTo other: Worker? = nil) throws {
-        // The worker is built beside the test bundle.
-        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        process.executableURL = folder.appendingPathComponent(program)
+    package init(_ program: String, _ arguments: [String], speakingTo other: Worker? = nil) throws {
+        process.executableURL = URL(fileURLWithPath: LineProcess.path(of: program))
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardInput = input
@@ -58,11 +55,11 @@ final class Worker {
         process.killWithChildren()
     }
 
-    var pid: Int32 { process.processIdentifier }
+    package var pid: Int32 { process.processIdentifier }
 
     /// Waits until the worker has printed this many lines: the first says that the store is open, each further one
     /// that a write has returned. False if the worker ends before, or ten minutes pass.
-    func waitForLines(_ count: Int) async throws -> Bool {
+    package func waitForLines(_ count: Int) async throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(600)
         while ContinuousClock.now < deadline {
             if printed.text.split(separator: "\n").count >= count { return true }
@@ -76,10 +73,10 @@ final class Worker {
     }
 
     /// Lets a worker that waits to be asked make some commits.
-    func ask(for commits: UInt8) throws { try input.fileHandleForWriting.write(contentsOf: [commits]) }
+    package func ask(for commits: UInt8) throws { try input.fileHandleForWriting.write(contentsOf: [commits]) }
 
     /// Waits until the worker ends by itself, and returns the number that it printed before a word.
-    func result(_ word: String) -> Int {
+    package func result(_ word: String) -> Int {
         process.waitUntilExit()
         printed.waitForEnd()
         let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
@@ -87,25 +84,25 @@ final class Worker {
     }
 
     /// Waits until the worker ends by itself, and returns with what.
-    func status() async throws -> Int32 {
+    package func status() async throws -> Int32 {
         while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
         return exitStatus
     }
 
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.
-    func kill() -> [(rows: Int, name: String)] { end(SIGKILL) }
+    package func kill() -> [(rows: Int, name: String)] { end(SIGKILL) }
 
     /// Asks the worker to end with SIGTERM, waits until it has, and returns the writes that it has said were done.
-    func terminate() -> [(rows: Int, name: String)] { end(SIGTERM) }
+    package func terminate() -> [(rows: Int, name: String)] { end(SIGTERM) }
 
     /// With what the worker has ended.
-    var exitStatus: Int32 { process.terminationStatus }
+    package var exitStatus: Int32 { process.terminationStatus }
 
     /// Waits until the worker has ended by itself, and returns what it has said.
-    func finish() -> [(rows: Int, name: String)] { end(nil) }
+    package func finish() -> [(rows: Int, name: String)] { end(nil) }
 
     /// Kills the worker with SIGKILL and returns the lines that it had printed whole.
-    func killedLines() -> [String] {
+    package func killedLines() -> [String] {
         Foundation.kill(process.processIdentifier, SIGKILL)
         return wholeLines()
     }

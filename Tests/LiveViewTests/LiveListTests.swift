@@ -1,3 +1,4 @@
+import EntityTestSupport
 import Foundation
 import StorageKit
 import StorageTesting
@@ -5,14 +6,6 @@ import Testing
 
 @testable import StorageEntities
 @testable import StorageViews
-
-@StorageEntity
-struct Card: Hashable, Identifiable {
-    var id: Int
-    var title: String
-    var lane: String
-    var rank: Double?
-}
 
 /// Lists, pages and single rows that follow the store.
 @MainActor @Suite struct LiveListTests {
