@@ -23,8 +23,8 @@ enum AttachedStore {
     /// - Parameter source: A connection of the store, which reads the wanted state.
     /// - Returns: Whether it was possible; if not, nothing was copied.
     static func copy(_ table: String, from source: Connection, to target: Connection) throws -> Bool {
-        guard attach(source, to: target), let found = try? state(of: target, "\(name)."),
-            try found == state(of: source, "main."),
+        guard attach(source, to: target), let found = try? state(of: target, in: name),
+            try found == state(of: source, in: "main"),
             // A table with a generated column can't be copied this way.
             let copy = try? PreparedStatement(
                 target, "INSERT OR ABORT INTO main.\(quoted(table)) SELECT * FROM \(name).\(quoted(table))")
@@ -51,12 +51,15 @@ enum AttachedStore {
     }
 
     /// The version of the schema and the end of the log. Reading them begins the read of the file.
-    private static func state(of database: Connection, _ schema: String) throws -> [Int64] {
-        try [
-            "PRAGMA \(schema)schema_version", "SELECT last FROM \(schema)storage_log ORDER BY position DESC LIMIT 1",
-        ].map { sql in
-            let select = try PreparedStatement(database, sql)
-            return try select.step() ? select.integer(0) : 0
-        }
+    private static func state(of database: Connection, in schema: String) throws -> [Int64] {
+        let last = try PreparedStatement(
+            database, "SELECT last FROM \(schema).storage_log ORDER BY position DESC LIMIT 1")
+        return try [schemaVersion(of: database, in: schema), last.step() ? last.integer(0) : 0]
+    }
+
+    /// The version of the schema, which every change of it raises.
+    static func schemaVersion(of database: Connection, in schema: String) throws -> Int64 {
+        let select = try PreparedStatement(database, "PRAGMA \(schema).schema_version")
+        return try select.step() ? select.integer(0) : 0
     }
 }

@@ -95,20 +95,20 @@ package struct LiveOverlay {
         // The read of the attached store begins here. It may be later than that of `source`, whose schema has to be the same.
         head = try LogReader(connection).head().position
         guard position <= head, head - position <= Self.maximumDistance,
-            try Self.schemaVersion(of: connection, AttachedStore.name) == Self.schemaVersion(of: source, "main")
+            try AttachedStore.schemaVersion(of: connection, in: AttachedStore.name)
+                == AttachedStore.schemaVersion(of: source, in: "main")
         else { throw Unsupported() }
-    }
-
-    private static func schemaVersion(of connection: Connection, _ schema: String) throws -> Int64 {
-        let select = try PreparedStatement(connection, "PRAGMA \(schema).schema_version")
-        return try select.step() ? select.integer(0) : 0
     }
 
     private func add(_ target: Fold.Target) throws {
         let entity = target.entity
         let names = Names(of: entity.stored)
         let (table, live, changed) = (names.table, names.live, names.changed)
-        try createTable(entity)
+        // An empty table with the exact SQL of the live one, so that it compares and sorts alike.
+        guard let creation = try SchemaStatement.table(entity.stored, of: connection, in: AttachedStore.name) else {
+            throw Unsupported()
+        }
+        try creation.run(on: connection)
         try PreparedStatement(connection, "CREATE TABLE \(changed)(id INTEGER PRIMARY KEY)").execute()
         if position < head {
             try copyChanged(entity, from: live, to: "main.\(table)", noting: changed)
@@ -144,16 +144,6 @@ package struct LiveOverlay {
 
     private func isEmpty(_ table: String) throws -> Bool {
         try !PreparedStatement(connection, "SELECT 1 FROM \(table) LIMIT 1").step()
-    }
-
-    /// Creates an empty table with the exact SQL of the live one, so that it compares and sorts alike.
-    private func createTable(_ entity: CatalogEntity) throws {
-        let select = try PreparedStatement(
-            connection,
-            "SELECT sql FROM \(AttachedStore.name).sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
-        select.bind(text: entity.stored, at: 1)
-        guard try select.step() else { throw Unsupported() }
-        try SchemaStatement(select.string(0), creating: .table, named: entity.stored).run(on: connection)
     }
 
     /// Copies the live rows of the keys that have events.

@@ -82,11 +82,10 @@ extension MaterializedSnapshot {
     ///
     /// - Throws: `corrupt` if that SQL isn't one statement that creates the table.
     func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
-        let select = try PreparedStatement(
-            source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
-        select.bind(text: entity.stored, at: 1)
-        guard schema == .current, try select.step() else { return try makeUnconstrained(entity, in: target) }
-        try SchemaStatement(select.string(0), creating: .table, named: entity.stored).run(on: target)
+        guard schema == .current, let creation = try SchemaStatement.table(entity.stored, of: source) else {
+            return try makeUnconstrained(entity, in: target)
+        }
+        try creation.run(on: target)
     }
 
     /// Creates an empty table of the same columns without constraints.

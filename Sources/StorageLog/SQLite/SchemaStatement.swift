@@ -47,6 +47,19 @@ package struct SchemaStatement: Sendable, Equatable {
         try self.init(sql, creating: [.index, .trigger], title: "index or trigger of \"\(table)\"")
     }
 
+    /// The statement that created a table; nil if the database has no such table.
+    ///
+    /// - Parameter schema: The name of the database among those of the connection.
+    /// - Throws: `corrupt` that names the table.
+    package static func table(
+        _ name: String, of database: Connection, in schema: String = "main"
+    ) throws -> SchemaStatement? {
+        let select = try PreparedStatement(
+            database, "SELECT sql FROM \(schema).sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: name, at: 1)
+        return try select.step() ? SchemaStatement(select.string(0), creating: .table, named: name) : nil
+    }
+
     private init(_ sql: String, creating kinds: [Kind], title: String) throws {
         // SQLite reads a text up to its first NUL.
         guard !sql.utf8.contains(0), let tokens = try? SQLToken.tokens(of: sql, skippingComments: true),
