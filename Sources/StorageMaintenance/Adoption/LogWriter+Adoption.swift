@@ -10,7 +10,7 @@ extension LogWriter {
     ///   many or too large for one commit.
     package func adopt(_ table: String) throws {
         guard catalog.entity(stored: table) == nil else { return }
-        if try !hasTable(table), try hasHadEntity(stored: table) { return }
+        if try !database.hasTable(table), try hasHadEntity(stored: table) { return }
         let plan = try AdoptionInspection(database).plan([table])
         for table in plan.left { throw StorageError.notAdopted(table) }
         let before = try SchemaUses(database)
@@ -29,13 +29,6 @@ extension LogWriter {
                 }
             } while rowid != nil
         }
-    }
-
-    private func hasTable(_ name: String) throws -> Bool {
-        let select = try PreparedStatement(
-            database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
-        select.bind(text: name, at: 1)
-        return try select.step()
     }
 
     /// Whether the table of an entity has this name, or had it before it was renamed. Costs one look-up for each change of each entity.

@@ -17,9 +17,7 @@ struct RowidCounter {
 
     /// The greatest rowid that the table has ever assigned, even to a deleted row; 0 if SQLite has counted none.
     func value() throws -> Int64 {
-        let hasNumbers = try PreparedStatement(
-            database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
-        guard try hasNumbers.step() else { return 0 }
+        guard try database.hasTable("sqlite_sequence") else { return 0 }
         let select = try PreparedStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = ?1")
         select.bind(text: entity.stored, at: 1)
         return try select.step() ? select.integer(0) : 0

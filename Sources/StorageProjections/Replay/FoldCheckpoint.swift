@@ -44,9 +44,7 @@ struct FoldCheckpoint: Equatable {
     static func isOwn(_ table: String) -> Bool { table == self.table }
 
     static func load(_ database: Connection) throws -> FoldCheckpoint? {
-        guard try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else {
-            return nil
-        }
+        guard try database.hasTable(table) else { return nil }
         let select = try PreparedStatement(database, "SELECT rules, position, number, time FROM \(table)")
         guard try select.step() else { return nil }
         return FoldCheckpoint(

@@ -52,6 +52,14 @@ package struct Connection {
         guard code == SQLITE_OK else { throw error(code, sql: sql) }
     }
 
+    /// Whether the database has a table of this name. GRDB's `tableExists` also finds tables whose creation was rolled back.
+    package func hasTable(_ name: String) throws -> Bool {
+        let select = try PreparedStatement(
+            self, "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: name, at: 1)
+        return try select.step()
+    }
+
     /// Makes GRDB forget what the statements read and write that were compiled here.
     ///
     /// SQLite reports to GRDB each column that a statement reads, and GRDB adds them up, with a copy of all before, until it

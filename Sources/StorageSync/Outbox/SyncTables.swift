@@ -1,4 +1,5 @@
 internal import GRDB
+internal import StorageLog
 
 /// The tables in which engines keep their knowledge of remotes, in the store's file and changed in the same
 /// transactions as the documents. They aren't entities: sending leaves nothing in the log beside the writes themselves.
@@ -64,5 +65,5 @@ enum SyncTables {
         for statement in statements { try db.execute(sql: statement) }
     }
 
-    static func exist(in db: Database) throws -> Bool { try db.hasTable("sync_remotes") }
+    static func exist(in db: Database) throws -> Bool { try db.connection.hasTable("sync_remotes") }
 }

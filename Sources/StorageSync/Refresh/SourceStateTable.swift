@@ -25,7 +25,7 @@ enum SourceStateTable {
     ]
 
     private static func create(in db: Database) throws {
-        guard try db.hasTable(name) else { return try db.execute(sql: creation) }
+        guard try db.connection.hasTable(name) else { return try db.execute(sql: creation) }
         let columns = Set(try db.columns(in: name).map(\.name))
         for column in later where !columns.contains(String(column.prefix { $0 != " " })) {
             try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN \(column)")
@@ -63,8 +63,8 @@ enum SourceStateTable {
     private static func statuses(
         _ clauses: String, _ arguments: StatementArguments = [], in db: Database
     ) throws -> [QuerySourceStatus] {
-        guard try db.hasTable(name) else { return [] }
         let connection = try db.connection
+        guard try connection.hasTable(name) else { return [] }
         let head = try LogReader(connection).head().position
         let lineage = try StoreLineage.load(connection)
         return try Row.fetchAll(db, sql: "SELECT * FROM \(name) \(clauses)", arguments: arguments).map { row in
