@@ -285,10 +285,8 @@ import Testing
             "x'EFBBBF61'", "'a' || char(0) || 'b'", "CAST(x'61FF62' AS TEXT)",
         ])
     func textFunctions(value: String) throws {
-        let connection = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")
+        let connection = try Connection.inMemory()
         defer { connection.close() }
-        try DatabaseFile.registerTextDefinitions(on: connection)
         try DatabaseQueue().inDatabase { db in
             for form in ["Capitalized", "Lowercase", "Uppercase"] {
                 for name in ["swift\(form)String", "swiftLocalized\(form)String"] {

@@ -54,11 +54,8 @@ extension DifferenceStatements {
         /// Whether SQLite adds a column to a table with a row, whatever the row's other columns hold: they get the values of the
         /// second state only later.
         private func isAddable(_ definition: String, _ column: CatalogColumn) throws -> Bool {
-            let database = try Connection(
-                opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                orFailWith: "no memory for a database")
+            let database = try Connection.inMemory()
             defer { database.close() }
-            try DatabaseFile.registerTextDefinitions(on: database)
             // CREATE TABLE then refuses the name of another column in double quotes, which ALTER TABLE would take for a text.
             storage_set_double_quoted_texts(database.handle, 0)
             let name = quoted(to.stored)

@@ -35,11 +35,8 @@ package struct ReferencedTables {
     private static func tables(
         of sql: String, in tables: [(name: String, columns: [String])], _ others: [String] = []
     ) throws -> Set<ExactText> {
-        let database = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-            orFailWith: "no memory for a database")
+        let database = try Connection.inMemory()
         defer { database.close() }
-        try DatabaseFile.registerTextDefinitions(on: database)
         for table in tables {
             let columns = table.columns.map(quoted).joined(separator: ", ")
             try PreparedStatement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()

@@ -1,4 +1,3 @@
-internal import CSQLite
 package import StorageCore
 
 /// Evaluates the SQL literal of a DEFAULT clause by storing it in a column of the same affinity: `CAST` follows other rules (it
@@ -73,10 +72,7 @@ package final class DefaultValues {
 
     private func scratch() throws -> Connection {
         if let database { return database }
-        let opened = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-            orFailWith: "there is no memory for a scratch database")
-        try DatabaseFile.registerTextDefinitions(on: opened)
+        let opened = try Connection.inMemory()
         database = opened
         return opened
     }

@@ -7,7 +7,7 @@ internal import StorageCore
 
 extension DatabaseFile {
     /// Registers the collations and functions that GRDB's connections have, under their names and with their results.
-    package static func registerTextDefinitions(on connection: Connection) throws {
+    static func registerTextDefinitions(on connection: Connection) throws {
         try register("swiftCompare", on: connection) { _, leftSize, left, rightSize, right in
             let (left, right) = (text(left, leftSize), text(right, rightSize))
             return left < right ? -1 : left == right ? 0 : 1

@@ -25,12 +25,9 @@ struct DoubleQuotedTexts {
     /// - Throws: `corrupt` for an object whose text creates something else, or has more than one statement.
     init(_ database: Connection) throws {
         let objects = try Self.objects(of: database)
-        memory = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-            orFailWith: "A database in memory can't be opened")
+        memory = try Connection.inMemory()
         let memory = memory
         defer { memory.close() }
-        try DatabaseFile.registerTextDefinitions(on: memory)
         for object in objects where object.type == "table" || object.type == "index" {
             check(object) { try object.statement.run(on: memory) }
         }

@@ -1,4 +1,3 @@
-internal import CSQLite
 package import StorageCore
 package import StorageLog
 
@@ -33,13 +32,10 @@ package struct ForeignSchemaChange: Sendable {
 
     /// The SQL that remains of an entity's table when columns are dropped; nil if SQLite can't drop them.
     private static func table(of entity: CatalogEntity, without columns: [String]) throws -> String? {
-        let database = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-            orFailWith: "no memory for a database")
+        let database = try Connection.inMemory()
         defer { database.close() }
         let name = quoted(entity.stored)
         do {
-            try DatabaseFile.registerTextDefinitions(on: database)
             guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: name) else { return nil }
             try PreparedStatement(database, sql).execute()
             for column in columns {

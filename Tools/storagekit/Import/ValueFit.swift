@@ -97,9 +97,7 @@ final class ValueFit {
 
     private func opened() throws -> Connection {
         if let scratch { return scratch }
-        let database = try Connection(
-            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-            orFailWith: "there is no memory for a scratch database")
+        let database = try Connection.inMemory()
         let columns = ColumnAffinity.allCases.map { "\"\($0.rawValue.lowercased())\" \($0.rawValue)" }
         try database.execute(
             "CREATE TABLE held(\(columns.joined(separator: ", "))); INSERT INTO held DEFAULT VALUES")
