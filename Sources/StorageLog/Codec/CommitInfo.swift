@@ -94,6 +94,18 @@ struct CommitSlice {
     var continuesLater = false
 }
 
+extension [CommitSlice] {
+    /// The commit of the event at an index of their segment.
+    func commit(ofEvent index: Int) -> CommitInfo {
+        var remaining = index
+        for slice in self {
+            if remaining < slice.eventCount { return slice.info }
+            remaining -= slice.eventCount
+        }
+        return self[count - 1].info
+    }
+}
+
 extension CommitSlice: Equatable {
     /// Whether both are the same events of the same commit, with texts equal byte for byte.
     static func == (a: CommitSlice, b: CommitSlice) -> Bool {

@@ -121,14 +121,7 @@ public final class EventBatch: @unchecked Sendable {
     }
 
     /// The commit of the event at an index.
-    package func commit(ofEvent index: Int) -> CommitInfo {
-        var remaining = index
-        for slice in slices {
-            if remaining < slice.eventCount { return slice.info }
-            remaining -= slice.eventCount
-        }
-        return slices[slices.count - 1].info
-    }
+    package func commit(ofEvent index: Int) -> CommitInfo { slices.commit(ofEvent: index) }
 }
 
 /// A shape as the decoder reads it.

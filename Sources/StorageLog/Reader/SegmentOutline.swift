@@ -52,12 +52,5 @@ package struct SegmentOutline {
         return wanted
     }
 
-    package func commit(ofEvent index: Int) -> CommitInfo {
-        var remaining = index
-        for slice in slices {
-            if remaining < slice.eventCount { return slice.info }
-            remaining -= slice.eventCount
-        }
-        return slices[slices.count - 1].info
-    }
+    package func commit(ofEvent index: Int) -> CommitInfo { slices.commit(ofEvent: index) }
 }
