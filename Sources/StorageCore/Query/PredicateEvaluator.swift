@@ -129,15 +129,7 @@ package struct PredicateEvaluator: Sendable {
             }
         }
         let (a, b) = SQLiteComparison.converted(a, of: left, with: b, of: right)
-        let order = SQLiteComparison.order(a, b, by: collation)
-        return switch comparison {
-        case .equal, .same: order == 0
-        case .notEqual, .different: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        }
+        return comparison.holds(for: SQLiteComparison.order(a, b, by: collation))
     }
 }
 

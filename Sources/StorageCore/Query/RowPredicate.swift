@@ -188,4 +188,18 @@ extension RowPredicate.Comparison {
         default: self.init(rawValue: symbol)
         }
     }
+
+    /// Whether the comparison is true of two values that aren't NULL.
+    ///
+    /// - Parameter order: Negative if the left value comes first, positive if the right one does, else 0.
+    @inlinable package func holds(for order: Int) -> Bool {
+        switch self {
+        case .equal, .same: order == 0
+        case .notEqual, .different: order != 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
 }

@@ -100,15 +100,7 @@ extension Condition {
             let areSame = (row.key(left, image) == nil) == (row.key(right, image) == nil)
             return comparison == .same ? areSame : comparison == .different ? !areSame : false
         }
-        let order = ComparisonKey.order(keys.0, keys.1)
-        return switch comparison {
-        case .equal, .same: order == 0
-        case .notEqual, .different: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        }
+        return comparison.holds(for: ComparisonKey.order(keys.0, keys.1))
     }
 }
 
