@@ -127,9 +127,12 @@ extension EntityDeclarationReader {
     /// Reports `#if` around properties: the macro doesn't know whether a branch is compiled, which would determine columns and
     /// the initialiser.
     private mutating func checkConditional(_ conditional: IfConfigDeclSyntax) {
-        let search = StoredMemberSearch(viewMode: .sourceAccurate)
-        search.walk(conditional)
-        guard search.found, let clause = conditional.clauses.first else { return }
+        let isWanted = { (member: DeclSyntax) in
+            if member.is(InitializerDeclSyntax.self) { return true }
+            guard let variable = member.as(VariableDeclSyntax.self), !variable.isStatic else { return false }
+            return variable.bindings.contains(where: \.isStored)
+        }
+        guard conditional.hasMember(where: isWanted), let clause = conditional.clauses.first else { return }
         report(
             "conditional", at: clause.poundKeyword,
             "Move stored properties and initialisers out of '#if': a table has the same columns in every build.")

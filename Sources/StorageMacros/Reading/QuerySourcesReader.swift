@@ -69,9 +69,12 @@ struct QuerySourcesReader: StructReader {
 
     /// Reports `#if` around sources: the macro doesn't know whether a branch is compiled.
     private mutating func checkConditional(_ conditional: IfConfigDeclSyntax) {
-        let search = SourceMemberSearch(viewMode: .sourceAccurate)
-        search.walk(conditional)
-        guard search.found, let clause = conditional.clauses.first else { return }
+        let isSource = { (member: DeclSyntax) in
+            member.as(VariableDeclSyntax.self)?.bindings.contains { binding in
+                binding.typeAnnotation?.type.isSource ?? (binding.initializer?.value.suggestedSourceType != nil)
+            } ?? false
+        }
+        guard conditional.hasMember(where: isSource), let clause = conditional.clauses.first else { return }
         report(
             "source-conditional", at: clause.poundKeyword,
             "Move the sources out of '#if', which may be used inside them: a struct has the same ones in every build.")
