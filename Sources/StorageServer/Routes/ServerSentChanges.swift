@@ -1,7 +1,6 @@
 #if STORAGE_SERVER
     internal import StorageCore
     internal import StorageSync
-    internal import Synchronization
 
     /// The changes of a hub as server-sent events, each created when the previous one was consumed: a slow client
     /// receives fewer events with combined changes, and nothing is buffered for it.
@@ -22,8 +21,7 @@
         private let access: HubAccess
         private let token: HubToken
         private let tokens: HubTokenFile
-        /// Released once it is sent: a stream lives long, and a first page is large.
-        private let first: FirstPage
+        private let first: FirstElement<SyncPage>
 
         /// - Throws: The errors of ``StoreHub/pull(_:as:)`` for the first page.
         init(
@@ -42,27 +40,11 @@
             (self.access, self.token) = (access, token)
             var pull = query.pull
             pull.wait = .zero
-            first = FirstPage(try await hub.pull(pull, as: access))
+            first = FirstElement(try await hub.pull(pull, as: access))
         }
 
         /// - Precondition: It is the only iterator.
         func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
-
-        /// Isolation: `Sendable`, the page behind a mutex.
-        private final class FirstPage: Sendable {
-            private let page: Mutex<SyncPage?>
-
-            init(_ page: SyncPage) { self.page = Mutex(page) }
-
-            var isThere: Bool { page.withLock { $0 != nil } }
-
-            func take() -> SyncPage? {
-                page.withLock { page in
-                    defer { page = nil }
-                    return page
-                }
-            }
-        }
 
         /// Whether the first page is still in memory.
         var hasFirstPage: Bool { first.isThere }

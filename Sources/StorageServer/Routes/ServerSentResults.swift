@@ -1,7 +1,6 @@
 #if STORAGE_SERVER
     internal import StorageCore
     internal import StorageSync
-    internal import Synchronization
 
     /// A live query as server-sent events, each created when the previous one was consumed: a slow client receives the combined changes as one event,
     /// and nothing else is buffered for it.
@@ -20,28 +19,13 @@
         private let feed: HubFeed
         private let token: HubToken
         private let tokens: HubTokenFile
-        /// Released once it is sent: a stream lives long, and a first result is large.
-        private let first: First
-
-        /// Isolation: `Sendable`, the event behind a mutex.
-        private final class First: Sendable {
-            private let event: Mutex<HubFeed.Event?>
-
-            init(_ event: HubFeed.Event?) { self.event = Mutex(event) }
-
-            func take() -> HubFeed.Event? {
-                event.withLock { event in
-                    defer { event = nil }
-                    return event
-                }
-            }
-        }
+        private let first: FirstElement<HubFeed.Event>
 
         /// - Parameter isResumed: Whether the client has a result already, so that there may be no first event.
         /// - Throws: The errors of ``HubFeed/next(within:)`` for the first event.
         init(of feed: HubFeed, isResumed: Bool, token: HubToken, tokens: HubTokenFile) async throws {
             (self.feed, self.token, self.tokens) = (feed, token, tokens)
-            first = First(isResumed ? nil : try await feed.next(within: ServerSentChanges.silence))
+            first = FirstElement(isResumed ? nil : try await feed.next(within: ServerSentChanges.silence))
         }
 
         /// - Precondition: It is the only iterator.
