@@ -9,12 +9,16 @@ import Testing
 @Suite struct RecentPastTests {
     static let rows = 6_000
 
-    private static func people(_ storage: Storage) async throws {
+    private let store: TemporaryStore
+    private var storage: Storage { store.storage }
+
+    init() async throws {
+        store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
         try await storage.save(
-            (0..<rows).map { Person(id: "p\($0)", name: "n\($0 % 7)", age: $0 % 90, score: Double($0)) })
+            (0..<Self.rows).map { Person(id: "p\($0)", name: "n\($0 % 7)", age: $0 % 90, score: Double($0)) })
     }
 
-    private static func change(_ storage: Storage, _ random: inout SplitMix64) async throws {
+    private func change(_ random: inout SplitMix64) async throws {
         let changes = (0..<3).map { _ in
             (id: "p\(random.below(12) * 500)", kind: random.below(3), age: random.below(90))
         }
@@ -26,6 +30,27 @@ import Testing
                 default: try tx.save(Person(id: change.id + "-new", name: "n3", age: change.age, score: 2.5))
                 }
             }
+        }
+    }
+
+    /// Changes the people several times.
+    ///
+    /// - Returns: The positions before the first change and after each one, all different.
+    private func changes(_ count: Int, _ random: inout SplitMix64) async throws -> [Int64] {
+        var points = [storage.head]
+        for round in 0..<count {
+            try await change(&random)
+            // A change may leave all rows as they are.
+            try await storage.save(Note(id: 2, text: "\(round)"))
+            points.append(storage.head)
+        }
+        return points
+    }
+
+    /// Makes what was until now an old past.
+    private func addManyEvents() async throws {
+        try await storage.write { tx in
+            for text in 0..<1_100 { try tx.save(Note(id: 1, text: "\(text)")) }
         }
     }
 
@@ -103,16 +128,10 @@ import Testing
 
     @Test("Every read of the recent past returns what it returns from a copy", arguments: testSeeds(2))
     func agreement(seed: UInt64) async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self) }
         var random = SplitMix64(seed: seed)
-        try await Self.people(store.storage)
-        var points = [store.storage.head]
-        for _ in 0..<12 {
-            try await Self.change(store.storage, &random)
-            points.append(store.storage.head)
-        }
+        let points = try await changes(12, &random)
         for (kind, point) in points.shuffled(using: &random).prefix(7).enumerated() {
-            let past = try await store.storage.asOf(.position(point))
+            let past = try await storage.asOf(.position(point))
             let seen = try await Self.answer(kind, past)
             let sum = try await past.read(["persons"]) {
                 try Double.fetchOne($0, sql: "SELECT sum(score) FROM persons")
@@ -125,15 +144,13 @@ import Testing
 
     @Test("Pages, lists and look-ups of the recent past copy nothing", arguments: testSeeds(1))
     func calls(seed: UInt64) async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
         var random = SplitMix64(seed: seed)
-        try await Self.people(store.storage)
-        for _ in 0..<10 { try await Self.change(store.storage, &random) }
+        for _ in 0..<10 { try await change(&random) }
         for kind in 0..<9 {
             // Each snapshot is of another moment.
-            try await store.storage.save(Note(id: 1, text: "\(kind)"))
-            let past = try await store.storage.asOf(.head)
-            try await Self.change(store.storage, &random)
+            try await storage.save(Note(id: 1, text: "\(kind)"))
+            let past = try await storage.asOf(.head)
+            try await change(&random)
             let seen = try await Self.answer(ofCall: kind, past)
             #expect(try await Self.isCreated(past) == false, "kind \(kind)")
             _ = try await past.read(["persons"]) { try Int.fetchOne($0, sql: "SELECT count(rowid) FROM persons") }
@@ -143,10 +160,8 @@ import Testing
 
     @Test("For the children of many parents, the table is created")
     func manyParents() async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
-        try await Self.people(store.storage)
-        let past = try await store.storage.asOf(.head)
-        try await store.storage.save(Person(id: "later", name: "n3", age: nil, score: 0))
+        let past = try await storage.asOf(.head)
+        try await storage.save(Person(id: "later", name: "n3", age: nil, score: 0))
         let children = try await past.loadChildren(Person.self, where: "name", in: (0..<40).map { "n\($0)" })
         let total = children.values.reduce(0) { $0 + $1.count }
         #expect(children.count == 7)
@@ -156,21 +171,11 @@ import Testing
 
     @Test("Few rows of an old moment are read by their keys, as the table had them", arguments: testSeeds(2))
     func fewRows(seed: UInt64) async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
         var random = SplitMix64(seed: seed)
-        try await Self.people(store.storage)
-        var points = [store.storage.head]
-        for round in 0..<20 {
-            try await Self.change(store.storage, &random)
-            // Each point is another one.
-            try await store.storage.save(Note(id: 2, text: "\(round)"))
-            points.append(store.storage.head)
-        }
-        try await store.storage.write { tx in
-            for text in 0..<1_100 { try tx.save(Note(id: 1, text: "\(text)")) }
-        }
+        let points = try await changes(20, &random)
+        try await addManyEvents()
         for (kind, point) in points.shuffled(using: &random).prefix(20).enumerated() {
-            let past = try await store.storage.asOf(.position(point))
+            let past = try await storage.asOf(.position(point))
             let seen = try await Self.answer(ofFew: kind, past)
             #expect(try await Self.isCreated(past) == false, "kind \(kind)")
             let isWhole = try await Self.few(kind, past).reading { db in
@@ -183,15 +188,11 @@ import Testing
 
     @Test("Look-ups in an old moment create no table, whether or not they find a row")
     func oldLookups() async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
-        try await Self.people(store.storage)
-        let point = store.storage.head
-        try await store.storage.delete(Person.self, id: "p7")
-        try await store.storage.save(Person(id: "later", name: "n", age: nil, score: 0))
-        try await store.storage.write { tx in
-            for text in 0..<1_100 { try tx.save(Note(id: 1, text: "\(text)")) }
-        }
-        let past = try await store.storage.asOf(.position(point))
+        let point = storage.head
+        try await storage.delete(Person.self, id: "p7")
+        try await storage.save(Person(id: "later", name: "n", age: nil, score: 0))
+        try await addManyEvents()
+        let past = try await storage.asOf(.position(point))
         #expect(try await past.get(Person.self, id: "p7")?.age == 7)
         #expect(try await past.get(Person.self, id: "later") == nil)
         #expect(try await past.exists(Person.self, id: "p7"))
@@ -201,19 +202,13 @@ import Testing
 
     @Test("An entity is found along its own events, as the table had it", arguments: testSeeds(2))
     func singleEntities(seed: UInt64) async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self) }
         var random = SplitMix64(seed: seed)
-        try await Self.people(store.storage)
-        var points = [store.storage.head]
-        for _ in 0..<20 {
-            try await Self.change(store.storage, &random)
-            points.append(store.storage.head)
-        }
-        try await store.storage.write { tx in
+        let points = try await changes(20, &random)
+        try await storage.write { tx in
             for age in 0..<1_100 { try tx.save(Person(id: "p1", name: "n", age: age, score: 0)) }
         }
         for point in points.shuffled(using: &random).prefix(5) {
-            let past = try await store.storage.asOf(.position(point))
+            let past = try await storage.asOf(.position(point))
             let found = try await Self.answer(5, past)
             _ = try await past.read(["persons"]) { try Int.fetchOne($0, sql: "SELECT count(rowid) FROM persons") }
             #expect(try await Self.answer(5, past) == found, "seed \(seed) @\(point)")
@@ -222,17 +217,15 @@ import Testing
 
     @Test("A large table isn't copied for its recent past, a small or an old one is")
     func kinds() async throws {
-        let store = try TemporaryStore { $0.autoSchema(PersonRecord.self, NoteRecord.self) }
-        try await Self.people(store.storage)
-        try await store.storage.save(Note(id: 1, text: "one"))
-        let old = store.storage.head
-        #expect(try await Self.isView(store.storage.asOf(.position(old))))
-        for age in 0..<1_030 { try await store.storage.save(Person(id: "p0", name: "n", age: age, score: 0)) }
-        #expect(try await Self.isView(store.storage.asOf(.before(.head, commits: 90))))
-        #expect(try await Self.isView(store.storage.asOf(.position(old + 100))) == false)
-        #expect(try await Self.isView(store.storage.asOf(.position(old + 2))) == false)
-        #expect(try await Self.isView(store.storage.asOf(.position(old + 200), schema: .asRecorded)) == false)
-        let note = try await store.storage.asOf(.before(.head, commits: 3))
+        try await storage.save(Note(id: 1, text: "one"))
+        let old = storage.head
+        #expect(try await Self.isView(storage.asOf(.position(old))))
+        for age in 0..<1_030 { try await storage.save(Person(id: "p0", name: "n", age: age, score: 0)) }
+        #expect(try await Self.isView(storage.asOf(.before(.head, commits: 90))))
+        #expect(try await Self.isView(storage.asOf(.position(old + 100))) == false)
+        #expect(try await Self.isView(storage.asOf(.position(old + 2))) == false)
+        #expect(try await Self.isView(storage.asOf(.position(old + 200), schema: .asRecorded)) == false)
+        let note = try await storage.asOf(.before(.head, commits: 3))
         #expect(
             try await note.query(Note.self).reading { db in
                 try Int.fetchOne(db, sql: "SELECT count(rowid) FROM notes")
