@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Columns that an index uses are converted and dropped like others.
-@Suite struct IndexedColumnTests {
+@Suite struct IndexedColumnTests: SchemaVersionSuite {
     enum V1 {
         @StorageEntity(table: "parts") struct Part: Equatable { var id: Int; var a: String; var b: String }
     }
@@ -18,17 +18,9 @@ import Testing
         @StorageEntity(table: "parts") struct Part: Equatable { var id: Int; var b: String }
     }
 
-    private let folder: TemporaryFolder
-    private let url: URL
+    let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.path("a.sqlite"))
-    }
-
-    private func open(_ declare: (inout Schema) -> Void) throws -> Storage {
-        try StorageKit.start(at: url, declare).facade
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func fill(_ statements: String...) async throws {
         let storage = try open { schema in
@@ -128,12 +120,10 @@ import Testing
         ])
     func dropOfUsedColumn(statement: String, name: String) async throws {
         try await fill(statement)
-        let error = #expect(throws: StorageError.self) {
-            try open {
-                $0.retire("indexes")
-                $0.dropColumn("a", from: "parts")
-                $0.autoSchema(Dropped.PartRecord.self)
-            }
+        let error = refusal {
+            $0.retire("indexes")
+            $0.dropColumn("a", from: "parts")
+            $0.autoSchema(Dropped.PartRecord.self)
         }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains(name) == true)
@@ -148,16 +138,14 @@ import Testing
             "a TEXT NOT NULL, b TEXT NOT NULL, CHECK(a <> b)",
         ])
     func dropOfConstrainedColumn(columns: String) throws {
-        let error = #expect(throws: StorageError.self) {
-            try open {
-                $0.migration("parts") { db in
-                    try db.execute(
-                        sql: "CREATE TABLE parts(id INTEGER PRIMARY KEY, updatedAt DATETIME NOT NULL, \(columns))")
-                }
-                $0.adopt("parts")
-                $0.dropColumn("a", from: "parts")
-                $0.autoSchema(Dropped.PartRecord.self)
+        let error = refusal {
+            $0.migration("parts") { db in
+                try db.execute(
+                    sql: "CREATE TABLE parts(id INTEGER PRIMARY KEY, updatedAt DATETIME NOT NULL, \(columns))")
             }
+            $0.adopt("parts")
+            $0.dropColumn("a", from: "parts")
+            $0.autoSchema(Dropped.PartRecord.self)
         }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("\"parts\".\"a\" is used by the table's own definition") == true)

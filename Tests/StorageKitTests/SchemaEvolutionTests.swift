@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Schema changes lose nothing, and what would lose something is refused with the words that say it.
-@Suite struct SchemaEvolutionTests {
+@Suite struct SchemaEvolutionTests: SchemaVersionSuite {
     enum V1 {
         @StorageEntity(table: "people") struct Person {
             var id: String
@@ -29,24 +29,13 @@ import Testing
         }
     }
 
-    private let folder: TemporaryFolder
-    private let url: URL
+    let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.path("a.sqlite"))
-    }
-
-    private func open(_ declare: (inout Schema) -> Void) throws -> Storage {
-        try StorageKit.start(at: url, declare).facade
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func fillFirst() async throws {
-        let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
-        try await storage.save([
-            V1.Person(id: "a", mail: "a@x", age: "41", note: nil), V1.Person(id: "b", mail: "b@x", age: "7", note: "n"),
-        ])
-        try await storage.close()
+        try await fill(
+            V1.Person(id: "a", mail: "a@x", age: "41", note: nil), V1.Person(id: "b", mail: "b@x", age: "7", note: "n"))
     }
 
     private func second(_ schema: inout Schema) {
@@ -159,17 +148,15 @@ import Testing
     func silentDataLoss() async throws {
         try await fillFirst()
         // age has another type, mail is gone while email and city are new.
-        let renamed = #expect(throws: StorageError.self) { try open { $0.autoSchema(V2.PersonRecord.self) } }
+        let renamed = refusal { $0.autoSchema(V2.PersonRecord.self) }
         #expect(renamed?.code == .schemaMismatch)
         #expect(renamed?.remedy.contains("renameColumn(\"mail\", to: \"email\", in: \"people\")") ?? false)
-        let converted = #expect(throws: StorageError.self) {
-            try open {
-                $0.renameColumn("mail", to: "email", in: "people")
-                $0.autoSchema(V2.PersonRecord.self)
-            }
+        let converted = refusal {
+            $0.renameColumn("mail", to: "email", in: "people")
+            $0.autoSchema(V2.PersonRecord.self)
         }
         #expect(converted?.remedy.contains("convertColumn(\"age\", of: \"people\"") ?? false)
-        let missing = #expect(throws: StorageError.self) { try open { $0.autoSchema(Shorter.PersonRecord.self) } }
+        let missing = refusal { $0.autoSchema(Shorter.PersonRecord.self) }
         #expect(missing?.remedy.contains("dropColumn(\"age\", from: \"people\")") ?? false)
         #expect(try await snapshot().count == 3)
     }
@@ -325,7 +312,7 @@ import Testing
     func olderProgram() async throws {
         try await fillFirst()
         try await open { second(&$0) }.close()
-        let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(V1.PersonRecord.self) } }
+        let error = refusal { $0.autoSchema(V1.PersonRecord.self) }
         #expect(error?.code == .newerSchema)
         let configuration = StorageConfig(isReadOnly: true)
         // What it declares isn't there any more, so it can't even read as declared.
@@ -575,13 +562,11 @@ import Testing
     func failingMigration() async throws {
         try await fillFirst()
         let before = try await snapshot()
-        let error = #expect(throws: StorageError.self) {
-            try open {
-                $0.renameColumn("mail", to: "email", in: "people")
-                $0.migration("2026-02-01_bad") { db in
-                    try db.execute(sql: "DELETE FROM people")
-                    try db.execute(sql: "INSERT INTO nowhere VALUES (1)")
-                }
+        let error = refusal {
+            $0.renameColumn("mail", to: "email", in: "people")
+            $0.migration("2026-02-01_bad") { db in
+                try db.execute(sql: "DELETE FROM people")
+                try db.execute(sql: "INSERT INTO nowhere VALUES (1)")
             }
         }
         #expect(error?.code == .migrationFailed)
@@ -591,11 +576,9 @@ import Testing
 
     @Test("Two migrations with one name are an error")
     func duplicateMigrationName() {
-        let error = #expect(throws: StorageError.self) {
-            try open {
-                $0.migration("same") { _ in }
-                $0.migration("same") { _ in }
-            }
+        let error = refusal {
+            $0.migration("same") { _ in }
+            $0.migration("same") { _ in }
         }
         #expect(error?.code == .invalidArgument)
     }
@@ -693,20 +676,18 @@ import Testing
     @Test("A recreated table without a rowid is refused with the reason")
     func recreatedTableWithoutRowid() async throws {
         try await fillFirst()
-        let error = #expect(throws: StorageError.self) {
-            try open {
-                $0.autoSchema(V1.PersonRecord.self)
-                $0.migration("2026-03-01_rowid") { db in
-                    try db.execute(
-                        sql: """
-                            CREATE TABLE people_new (
-                                id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL, age TEXT NOT NULL, note TEXT,
-                                updatedAt DATETIME NOT NULL) WITHOUT ROWID;
-                            INSERT INTO people_new SELECT id, mail, age, note, updatedAt FROM people;
-                            DROP TABLE people;
-                            ALTER TABLE people_new RENAME TO people;
-                            """)
-                }
+        let error = refusal {
+            $0.autoSchema(V1.PersonRecord.self)
+            $0.migration("2026-03-01_rowid") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE people_new (
+                            id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL, age TEXT NOT NULL, note TEXT,
+                            updatedAt DATETIME NOT NULL) WITHOUT ROWID;
+                        INSERT INTO people_new SELECT id, mail, age, note, updatedAt FROM people;
+                        DROP TABLE people;
+                        ALTER TABLE people_new RENAME TO people;
+                        """)
             }
         }
         #expect(error?.code == .schemaMismatch)
@@ -905,11 +886,9 @@ import Testing
 
     @Test("A required column without a value for earlier rows is refused")
     func requiredColumnWithoutValue() async throws {
-        let first = try self.open { $0.autoSchema(V3.ThingRecord.self) }
-        try await first.save(V3.Thing(id: "a"))
-        try await first.close()
+        try await fill(V3.Thing(id: "a"))
         func refuse<Record: StorageKitEntityRecord>(_ record: Record.Type, _ column: String) {
-            let error = #expect(throws: StorageError.self) { try self.open { $0.autoSchema(record) } }
+            let error = refusal { $0.autoSchema(record) }
             #expect(error?.code == .schemaMismatch)
             #expect(error?.message.contains("\"\(column)\"") ?? false)
             #expect(error?.remedy.contains("optional") ?? false)
@@ -921,7 +900,7 @@ import Testing
         // A new store has no rows from before.
         try await StorageKit.inMemory { $0.autoSchema(V3.WithTokenRecord.self) }.facade.close()
         // Said explicitly, it is there.
-        let storage = try self.open {
+        let storage = try open {
             $0.migration("add mood") { try $0.execute(sql: "ALTER TABLE things ADD mood TEXT NOT NULL DEFAULT 'good'") }
             $0.autoSchema(V3.WithMoodRecord.self)
         }

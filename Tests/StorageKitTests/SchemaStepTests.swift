@@ -9,23 +9,10 @@ import TestSupport
 import Testing
 
 /// Declared changes fit every store of an earlier version, with the rows and the history that it has.
-@Suite struct SchemaStepTests {
-    private let folder: TemporaryFolder
-    private let url: URL
+@Suite struct SchemaStepTests: SchemaVersionSuite {
+    let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.path("a.sqlite"))
-    }
-
-    private func open(_ declare: (inout Schema) -> Void) throws -> Storage {
-        try StorageKit.start(at: url, declare).facade
-    }
-
-    private func refusal(_ declare: @escaping (inout Schema) -> Void) -> StorageError? {
-        let error = #expect(throws: StorageError.self) { try open(declare) }
-        return error
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     // MARK: Skipped versions
 
@@ -41,15 +28,9 @@ import Testing
         @StorageEntity(table: "pages") struct Page { var id: String }
     }
 
-    private func fillPlain() async throws {
-        let first = try open { $0.autoSchema(Plain.UserRecord.self) }
-        try await first.save(Plain.User(id: "a"))
-        try await first.close()
-    }
-
     @Test("A store that skips the versions that added and changed a column opens")
     func skippedVersions() async throws {
-        try await fillPlain()
+        try await fill(Plain.User(id: "a"))
         func declare(_ schema: inout Schema) {
             schema.renameColumn("mail", to: "address", in: "users")
             schema.renameColumn("address", to: "email", in: "users")
@@ -69,7 +50,7 @@ import Testing
 
     @Test("A change of a column that no step adds is refused")
     func misspeltColumns() async throws {
-        try await fillPlain()
+        try await fill(Plain.User(id: "a"))
         let renamed = refusal {
             $0.renameColumn("mial", to: "email", in: "users")
             $0.autoSchema(Plain.UserRecord.self)
@@ -122,12 +103,8 @@ import Testing
 
     @Test("A required property that an optional embedded value gets has a value in earlier rows and versions")
     func propertyOfEmbeddedValue() async throws {
-        let first = try open { $0.autoSchema(Short.UserRecord.self) }
-        try await first.save([
-            Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")), Short.User(id: "b", home: nil),
-        ])
-        let before = first.head
-        try await first.close()
+        let before = try await fill(
+            Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")), Short.User(id: "b", home: nil))
         let storage = try open { $0.autoSchema(Long.UserRecord.self) }
         let users = [
             Long.User(id: "a", home: Long.Address(street: nil, city: "Rome", country: "", floor: 0, note: nil)),
@@ -155,9 +132,7 @@ import Testing
 
     @Test("A required property without a value for earlier embedded values is refused")
     func propertyWithoutNeutralValue() async throws {
-        let first = try open { $0.autoSchema(Short.UserRecord.self) }
-        try await first.save(Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")))
-        try await first.close()
+        try await fill(Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")))
         let error = refusal { $0.autoSchema(Keyed.UserRecord.self) }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("\"home_token\"") ?? false)
@@ -318,13 +293,8 @@ import Testing
         }
     }
 
-    private func fillGoods() async throws -> Int64 {
-        let first = try open { $0.autoSchema(Priced.GoodRecord.self) }
-        try await first.save(Priced.Good(id: "a", price: 3, size: "41"))
-        let head = first.head
-        try await first.close()
-        return head
-    }
+    @discardableResult
+    private func fillGoods() async throws -> Int64 { try await fill(Priced.Good(id: "a", price: 3, size: "41")) }
 
     @Test("A conversion that keeps the SQL type runs once, and reads the past")
     func conversionWithinType() async throws {
@@ -353,7 +323,7 @@ import Testing
     /// It may be in a table that was imported in its current form.
     @Test("A column that has the type already is converted only under an id")
     func convertedColumn() async throws {
-        _ = try await fillGoods()
+        try await fillGoods()
         let storage = try open {
             $0.convertColumn("price", of: "goods", to: Int.self) { _ in 0 }
             $0.autoSchema(Priced.GoodRecord.self)
@@ -365,7 +335,7 @@ import Testing
     /// SQLite would make a number of the text, and the versions of before would hold the text.
     @Test("A conversion that returns a value of another type is refused")
     func valueOfAnotherType() async throws {
-        _ = try await fillGoods()
+        try await fillGoods()
         let error = refusal {
             $0.convertColumn("size", of: "goods", to: Int.self) { $0 }
             $0.autoSchema(Measured.GoodRecord.self)
@@ -400,11 +370,7 @@ import Testing
         }
     }
 
-    private func fillAccounts() async throws {
-        let first = try open { $0.autoSchema(Camel.AccountRecord.self) }
-        try await first.save(Camel.Account(id: "a", userName: "anna"))
-        try await first.close()
-    }
+    private func fillAccounts() async throws { try await fill(Camel.Account(id: "a", userName: "anna")) }
 
     @Test("A column is renamed by case only")
     func renameByCase() async throws {
@@ -560,7 +526,7 @@ import Testing
 
     @Test("A conversion that is repeated under an id reads the past by both")
     func repeatedConversion() async throws {
-        _ = try await fillGoods()
+        try await fillGoods()
         func times(_ factor: Int64) -> @Sendable (StorageValue) throws -> StorageValue {
             return { old in
                 guard case .integer(let number) = old else { return 0 }

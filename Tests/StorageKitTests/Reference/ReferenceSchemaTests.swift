@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The reference's chapter on migrations: declared tables, indexes, caches and steps of one's own, over the life of a store.
-@Suite struct ReferenceSchemaTests {
+@Suite struct ReferenceSchemaTests: SchemaVersionSuite {
     @StorageEntity
     struct Member {
         var id: String
@@ -46,17 +46,9 @@ import Testing
         var takenAt: Date
     }
 
-    private let folder: TemporaryFolder
-    private let url: URL
+    let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.path("club.sqlite"))
-    }
-
-    private func open(_ declare: (inout Schema) throws -> Void) throws -> Storage {
-        try StorageKit.start(at: url, declare).facade
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func members(_ emails: String...) -> [Member] {
         emails.enumerated().map { Member(id: "m\($0)", email: $1) }
