@@ -134,7 +134,15 @@ actor SyncDriver<T: DataSyncModelProtocol> {
 // MARK: Inputs
 
 extension SyncDriver {
-    func take(_ input: SyncInput) { add(.core(input)) }
+    /// Before a parked write is discarded or sent again, the log is read, so that the core knows everything that was written before the
+    /// call: the known writes behind it are sent, and without the last of them, which corrects the document, they would be parked again.
+    func take(_ input: SyncInput) {
+        switch input {
+        case .discard, .retry: add(.committed(nil))
+        default: break
+        }
+        add(.core(input))
+    }
 
     func add(_ input: Input) {
         if case .stopped = phase {

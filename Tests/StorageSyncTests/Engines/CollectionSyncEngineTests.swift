@@ -468,6 +468,20 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", price: 2)])
     }
 
+    @Test("Listening that starts again after refused credentials returns with the documents")
+    func listeningAfterRefusedCredentials() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = shop.engine()
+        shop.mock.failure = RemoteError.unauthorized
+        await engine.startListening()
+        try await eventually { engine.status.connection == .unauthorized }
+        engine.stopListening(clearCaches: false)
+        shop.mock.failure = nil
+        await engine.startListening()
+        #expect(engine.currentCollection == [Product("a")])
+        #expect(engine.status.connection == .connected)
+    }
+
     @Test("Of two engines with one key the later one sends")
     func engineReplacesEarlierOne() async throws {
         let shop = try SyncedShop([Product("a")])

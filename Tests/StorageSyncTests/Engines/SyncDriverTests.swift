@@ -127,6 +127,35 @@ import Testing
         await snapshot.value
     }
 
+    /// On a busy machine, the discarding may come before the bell of the last commit.
+    @Test("A correction that isn't noticed yet is sent once the parked write is discarded", .timeLimit(.minutes(10)))
+    func discardingBehindUnnoticedCorrection() async throws {
+        let shop = try SyncedShop()
+        let path = try #require(shop.mock.collectionPath)
+        let store = SyncStore<Product>(storage: shop.storage, manager: "products", path: path)
+        let state = try await store.activate()
+        let remote = ServiceRemote(RemoteAccess(shop.remote), store: store, since: state.row.since, document: nil)
+        // It isn't started, so it hears no bell.
+        let driver = SyncDriver(
+            store: store, state: state, remote: remote, configuration: SyncCore.Configuration(), publish: { _ in })
+        await driver.take(.connected)
+        try await shop.storage.save(Product("a"))
+        try await eventually { await driver.statusOfCommits().status.pendingCount == 0 }
+        func change(_ change: String) async throws {
+            try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
+        }
+        try await change("price = 9e999")
+        try await eventually { await driver.statusOfCommits().status.parked.count == 1 }
+        try await change("note = 'heavy'")
+        let status = await driver.statusOfCommits().status
+        #expect(status.pendingCount == 2)
+        try await change("price = 2")
+        await driver.take(.discard(position: try #require(status.parked.first).position))
+        try await eventually { await driver.status.status.pendingCount == 0 }
+        #expect(shop.remoteProducts == [Product("a", price: 2, note: "heavy")])
+        await driver.stop()
+    }
+
     @Test("A write is counted when the engine returns", .timeLimit(.minutes(10)))
     func writeIsCountedOnReturn() async throws {
         let shop = try SyncedShop()
