@@ -7,7 +7,8 @@ struct RebuildCommand: AsyncParsableCommand {
         commandName: "rebuild", abstract: "Rebuild tables from the log.",
         discussion: """
             Builds new tables beside the old ones and swaps them in one transaction, so an interrupted rebuild leaves \
-            the old tables. The next rebuild resumes an interrupted one; --abandon discards it.
+            the old tables. The next rebuild resumes an interrupted one, unless it was still sorting the rows of a \
+            long log; --abandon discards it.
 
             --compare changes nothing: it reports rows that differ from the log, and exits with status 1 if there are \
             any. While a program has the store open, use storagekit verify instead.
