@@ -466,7 +466,8 @@ struct WireCard: Hashable, Codable {
             let wanted = try await query.fetch()
             #expect(cards == wanted, "seed \(seed), round \(round)")
             #expect(shown == Array(wanted.prefix(5)), "seed \(seed), round \(round)")
-            #expect(sections.flatMap(\.items) == wanted.filter { $0.lane == "a" } + wanted.filter { $0.lane == "b" })
+            let byLane = ["a", "b"].flatMap { lane in wanted.filter { $0.lane == lane } }
+            #expect(sections.flatMap(\.items) == byLane)
         }
         // All but the first.
         #expect(steps == 24)

@@ -77,10 +77,11 @@ import Testing
 
     private func visited() async throws -> (context: StorageKit.Context, visits: [Visit]) {
         let context = try StorageKit.inMemory { $0.autoSchema(VisitRecord.self) }
-        let visits = (0..<4).map {
-            Visit(
-                id: UUID(), place: "p\($0)", at: Self.start.addingTimeInterval(Double($0)),
-                left: $0 == 0 ? nil : Self.start, guide: $0 == 0 ? nil : UUID())
+        let visits = (0..<4).map { number in
+            let isFirst = number == 0
+            return Visit(
+                id: UUID(), place: "p\(number)", at: Self.start.addingTimeInterval(Double(number)),
+                left: isFirst ? nil : Self.start, guide: isFirst ? nil : UUID())
         }
         try await context.facade.save(visits)
         return (context, visits)
