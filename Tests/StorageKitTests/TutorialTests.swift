@@ -54,7 +54,7 @@ import Testing
         process.standardOutput = output
         try process.start()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForEnd()
         return String(decoding: data, as: UTF8.self)
     }
 }

@@ -66,7 +66,7 @@ import Testing
             try process.start()
             while try process.isRunning && unfinished().isEmpty { sched_yield() }
             kill(process.processIdentifier, number)
-            process.waitUntilExit()
+            process.waitForEnd()
             return process
         }
         for number in [SIGTERM, SIGINT, SIGHUP] {
@@ -110,7 +110,7 @@ import Testing
                 ? exists("begun") : !FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty
         }
         kill(process.processIdentifier, number)
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationReason == .uncaughtSignal)
         #expect(process.terminationStatus == number)
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])

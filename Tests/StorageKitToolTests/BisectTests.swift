@@ -29,7 +29,7 @@ import Testing
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.start()
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationReason == .uncaughtSignal)
         #expect(process.terminationStatus == SIGTERM)
         #expect(try String(contentsOfFile: folder.path("steps"), encoding: .utf8) == "begun\n")

@@ -69,7 +69,7 @@ struct CombinedQuoteTests {
         process.standardOutput = pipe
         try process.start()
         let output = pipe.fileHandleForReading.allBytes()
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(Array(output) == Array(text.utf8))
     }
 }

@@ -40,7 +40,7 @@ import Testing
         }
         let lines = reader.wait() ?? []
         process.terminate()
-        process.waitUntilExit()
+        process.waitForEnd()
         try await engine.close()
         let positions = lines.compactMap { line in
             line.split(separator: ",").first { $0.hasPrefix("\"position\":") }.flatMap { Int64($0.dropFirst(11)) }
@@ -75,7 +75,7 @@ import Testing
         try FileManager.default.copyItem(atPath: store.path, toPath: other)
         #expect(rename(other, store.path) == 0)
         let text = String(decoding: errors.fileHandleForReading.allBytes(), as: UTF8.self)
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationStatus == 4, "\(text)")
         #expect(text.contains("replaced"), "\(text)")
     }

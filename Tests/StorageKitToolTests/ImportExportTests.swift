@@ -350,7 +350,7 @@ struct ImportExportTests {
         }
         try send(4...4)
         try pipe.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationStatus == 0)
         #expect(try count() == "n\n4\n")
     }
@@ -563,7 +563,7 @@ struct ImportExportTests {
             // Killed at different moments of the import.
             usleep(UInt32(milliseconds * 1_000))
             kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.waitForEnd()
         }
         let last = try ToolProcess.run(["import", file], store: folder.path())
         #expect(last.status == 0, "\(last.errors)")

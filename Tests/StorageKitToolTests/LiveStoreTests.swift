@@ -20,7 +20,7 @@ import Testing
         try writer.run()
         defer {
             kill(writer.processIdentifier, SIGKILL)
-            writer.waitUntilExit()
+            writer.waitForEnd()
         }
         var earlier = ""
         var exports = 0
@@ -44,7 +44,7 @@ import Testing
         #expect(exports == 5)
         #expect(writer.isRunning)
         kill(writer.processIdentifier, SIGKILL)
-        writer.waitUntilExit()
+        writer.waitForEnd()
         let last = try ToolProcess.run(["export"], store: store).output
         #expect(last.hasPrefix(earlier))
         try expectWholeCommits(last)

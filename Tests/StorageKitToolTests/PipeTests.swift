@@ -93,7 +93,7 @@ import Testing
         try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try input.fileHandleForWriting.close()
         let answer = String(decoding: output.fileHandleForReading.allBytes(), as: UTF8.self)
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationStatus == 0, "\(answer)")
         #expect(answer.contains(wanted), "\(answer)")
     }
@@ -193,7 +193,7 @@ import Testing
             #expect(screen.revents & Int16(POLLIN) != 0)
             close(master)
             try input.fileHandleForWriting.close()
-            process.waitUntilExit()
+            process.waitForEnd()
             #expect(process.terminationReason == .exit)
             #expect(process.terminationStatus == 0)
         }
@@ -217,7 +217,7 @@ import Testing
             try process.start()
             // When nobody has the terminal open any more, reading ends.
             close(slave)
-            process.waitUntilExit()
+            process.waitForEnd()
             defer { close(master) }
             return String(decoding: reader.wait() ?? [], as: UTF8.self)
         }

@@ -27,7 +27,7 @@ import Testing
         process.standardOutput = pipe
         try process.start()
         let text = pipe.fileHandleForReading.allBytes()
-        process.waitUntilExit()
+        process.waitForEnd()
         #expect(process.terminationStatus == 0, "\(words)")
         return String(decoding: text, as: UTF8.self)
     }

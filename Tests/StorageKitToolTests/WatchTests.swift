@@ -36,7 +36,7 @@ import Testing
 
         deinit {
             process.terminate()
-            process.waitUntilExit()
+            process.waitForEnd()
         }
 
         /// Waits until what was printed is enough, or the command has ended.

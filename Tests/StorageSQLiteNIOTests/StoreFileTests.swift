@@ -68,7 +68,7 @@
 
             func end() {
                 try? input.fileHandleForWriting.close()
-                process.waitUntilExit()
+                process.waitForEnd()
             }
         }
 
@@ -296,7 +296,7 @@
             look.standardError = FileHandle.nullDevice
             guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
             try look.start()
-            look.waitUntilExit()
+            look.waitForEnd()
             #expect(look.terminationStatus == 1)
             try writer.run("COMMIT")
         }

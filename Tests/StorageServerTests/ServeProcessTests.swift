@@ -29,7 +29,7 @@
             process.standardError = output
             try process.start()
             let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
+            process.waitForEnd()
             return (process.terminationStatus, String(decoding: text, as: UTF8.self))
         }
 

@@ -47,7 +47,7 @@ package struct HistoryFile: CustomStringConvertible, Sendable {
         process.standardError = FileHandle.nullDevice
         try process.start()
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        process.waitForEnd()
         return try data.split(separator: UInt8(ascii: "\n")).map { line in
             guard let object = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
                 let transaction = object["tx"] as? Int, let table = object["table"] as? String

@@ -76,14 +76,14 @@ package final class LineProcess {
 
     package func kill(_ signal: Int32 = SIGKILL) {
         Foundation.kill(process.processIdentifier, signal)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     @discardableResult
     package func end() -> Int32 {
         // A process that has ended reads nothing more.
         try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.waitForEnd()
         return process.terminationStatus
     }
 }

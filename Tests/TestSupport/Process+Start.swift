@@ -10,6 +10,15 @@ extension Process {
         try run()
     }
 
+    /// Waits until it has ended. Foundation's `waitUntilExit` keeps a processor busy until then, except on a thread whose run loop has something
+    /// else to wait for.
+    package func waitForEnd() {
+        var information = siginfo_t()
+        // Foundation is the one that learns with what it ended.
+        while waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        waitUntilExit()
+    }
+
     /// Kills it with SIGKILL, and what it has started, which would else run on and keep its pipes open.
     ///
     /// Foundation learns of the end of a process when a descriptor closes that its children have as well.

@@ -57,7 +57,7 @@ package enum SwiftCompiler {
         process.standardError = output
         try process.start()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        process.waitForEnd()
         return process.terminationStatus == 0 ? text : "\(text)\nstatus \(process.terminationStatus)"
     }
 }

@@ -77,7 +77,7 @@ package final class Worker {
 
     /// Waits until the worker ends by itself, and returns the number that it printed before a word.
     package func result(_ word: String) -> Int {
-        process.waitUntilExit()
+        process.waitForEnd()
         printed.waitForEnd()
         let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
         return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0
@@ -108,7 +108,7 @@ package final class Worker {
     }
 
     private func wholeLines() -> [String] {
-        process.waitUntilExit()
+        process.waitForEnd()
         printed.waitForEnd()
         // The last line may have been cut off by the kill.
         let text = printed.text

@@ -131,7 +131,7 @@
             ]
             process.standardError = FileHandle.nullDevice
             try process.start()
-            process.waitUntilExit()
+            process.waitForEnd()
             guard process.terminationStatus == 0 else { throw NoCertificate(status: process.terminationStatus) }
             return (
                 try NIOSSLCertificate.fromPEMFile(certificate), try NIOSSLPrivateKey(file: key, format: .pem)

@@ -49,7 +49,7 @@ struct FaultLab {
             guard count > 0 else { break }
             bytes.append(contentsOf: buffer[..<count])
         }
-        process.waitUntilExit()
+        process.waitForEnd()
         let isKilled = process.terminationReason == .uncaughtSignal
         return FaultLab(
             String(decoding: bytes, as: UTF8.self), status: process.terminationStatus * (isKilled ? -1 : 1))

@@ -113,7 +113,7 @@ final class TerminalSession {
         process.standardError = errors
         try process.start()
         let data = output.fileHandleForReading.allBytes()
-        process.waitUntilExit()
+        process.waitForEnd()
         return String(decoding: data, as: UTF8.self)
     }
 }

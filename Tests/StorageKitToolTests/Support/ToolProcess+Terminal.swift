@@ -33,7 +33,7 @@ extension ToolProcess {
         let errorHandle = errors.fileHandleForReading
         let errorReader = BackgroundThread { errorHandle.allBytes() }
         let text = FileHandle(fileDescriptor: master, closeOnDealloc: false).allBytes()
-        process.waitUntilExit()
+        process.waitForEnd()
         close(master)
         return Outcome(
             output: String(decoding: text, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n"),

@@ -88,7 +88,7 @@ struct ToolProcess {
             try await Task.sleep(for: delay)
             kill(process.processIdentifier, SIGKILL)
         }
-        process.waitUntilExit()
+        process.waitForEnd()
         return ContinuousClock.now - start
     }
 
@@ -112,7 +112,7 @@ struct ToolProcess {
         // Both are read at once, because a full pipe would stop the process.
         let errorReader = BackgroundThread { errorHandle.allBytes() }
         let text = output.fileHandleForReading.allBytes()
-        process.waitUntilExit()
+        process.waitForEnd()
         return Outcome(
             output: String(decoding: text, as: UTF8.self),
             errors: String(decoding: errorReader.wait() ?? Data(), as: UTF8.self), status: process.terminationStatus)

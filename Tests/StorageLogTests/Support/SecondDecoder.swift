@@ -45,7 +45,7 @@ enum SecondDecoder {
         try process.start()
         let lines = try output.fileHandleForReading.readToEnd() ?? Data()
         let message = try error.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForEnd()
         return (
             process.terminationStatus, String(decoding: lines, as: UTF8.self), String(decoding: message, as: UTF8.self)
         )

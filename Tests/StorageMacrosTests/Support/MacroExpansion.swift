@@ -28,7 +28,7 @@ struct MacroExpansion: Sendable {
         process.standardOutput = output
         try process.start()
         let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForEnd()
         let texts = printed.split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
