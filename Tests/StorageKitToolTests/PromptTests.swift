@@ -105,8 +105,11 @@ struct PromptTests {
         let sample = try await SampleStore()
         let session = try session("storagekit sql", in: sample)
         try await session.wait { $0.hasSuffix("sql>") }
-        try session.type("SELECT 7 AS a, -- one\n'b\nc' AS d;\n\\q\n")
-        try await session.wait { $0.contains("\n7  b␊c") && $0.hasSuffix("status 0") }
+        try session.type("SELECT 7 AS a, -- one\n'b\nc' AS d;\n")
+        // What is typed while the result is printed is shown in its midst.
+        try await session.wait { $0.contains("\n7  b␊c") && $0.hasSuffix("sql>") }
+        try session.type("\\q\n")
+        try await session.wait { $0.hasSuffix("status 0") }
         let later = try self.session("storagekit sql", in: sample)
         try await later.wait { $0.hasSuffix("sql>") }
         try later.press("Up", "Up")
