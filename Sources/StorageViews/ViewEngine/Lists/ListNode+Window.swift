@@ -10,14 +10,14 @@ extension ListNode {
     /// Reads rows at the ends of the run until it covers the window.
     func fetchMissing(_ snapshot: Snapshot, emits: Bool = false) throws {
         if let limit, !reachesEnd, start + rows.count < offset + limit {
-            guard let last = rows.last else { throw StaleNode() }
+            guard let last = rows.lastSort else { throw StaleNode() }
             let missing = offset + limit - start - rows.count
             let (found, asked) = try withMargin { margin in
                 let asked = missing + margin
                 return (try neighbours(of: last, backwards: false, count: asked, in: snapshot), asked)
             }
             let before = visible
-            rows += found
+            rows.append(contentsOf: found)
             reachesEnd = found.count < asked
             if emits { show(before) }
         }
@@ -28,11 +28,11 @@ extension ListNode {
             guard !rows.isEmpty || reachesEnd else { throw StaleNode() }
             let (found, count) = try withMargin { margin in
                 let count = min(start, start - offset + margin)
-                return (try neighbours(of: rows.first, backwards: true, count: count, in: snapshot), count)
+                return (try neighbours(of: rows.firstSort, backwards: true, count: count, in: snapshot), count)
             }
             guard found.count == count else { throw StaleNode() }
             let before = visible
-            rows.insert(contentsOf: found.reversed(), at: 0)
+            rows.prepend(reversed: found)
             start -= count
             if emits { show(before.lowerBound + count..<before.upperBound + count) }
         }
@@ -62,10 +62,10 @@ extension ListNode {
     }
 
     private func neighbours(
-        of row: Entry?, backwards: Bool, count: Int, in snapshot: Snapshot
-    ) throws -> [Entry] {
+        of sort: [UInt8]?, backwards: Bool, count: Int, in snapshot: Snapshot
+    ) throws -> ListRun<Item> {
         guard let sorting else { throw StaleNode() }
-        let values = row.map { sorting.values(of: $0.sort) }
+        let values = sort.map(sorting.values)
         return try read(
             query(offset: 0, limit: nil).neighbours(of: values, backwards: backwards, limit: count), snapshot)
     }
@@ -126,14 +126,14 @@ extension ListNode {
         return true
     }
 
-    func insert(_ row: Entry, at index: Int) {
+    func insert(_ item: Item, sort: [UInt8], at index: Int) {
         let before = visible
-        rows.insert(row, at: index)
+        rows.insert(item, sort: sort, at: index)
         if index <= before.lowerBound {
             if follows(1) { return }
             show(before.lowerBound + 1..<before.upperBound + 1)
         } else if index < before.upperBound {
-            enqueue(.insert(row.item, at: index - before.lowerBound))
+            enqueue(.insert(item, at: index - before.lowerBound))
             show(before.lowerBound..<before.upperBound + 1)
         } else {
             show(before)
@@ -159,12 +159,12 @@ extension ListNode {
         let now = visible
         guard before.overlaps(now) else {
             for _ in before { enqueue(.remove(at: 0)) }
-            for index in now { enqueue(.insert(rows[index].item, at: index - now.lowerBound)) }
+            for index in now { enqueue(.insert(rows[index], at: index - now.lowerBound)) }
             return
         }
         for _ in before.lowerBound..<max(before.lowerBound, now.lowerBound) { enqueue(.remove(at: 0)) }
         if now.lowerBound < before.lowerBound {
-            for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index].item, at: 0)) }
+            for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index], at: 0)) }
         }
         for index in now.upperBound..<max(now.upperBound, before.upperBound) {
             // Backwards, so that earlier indices stay valid.
@@ -173,7 +173,7 @@ extension ListNode {
         }
         if before.upperBound < now.upperBound {
             for index in before.upperBound..<now.upperBound {
-                enqueue(.insert(rows[index].item, at: index - now.lowerBound))
+                enqueue(.insert(rows[index], at: index - now.lowerBound))
             }
         }
     }

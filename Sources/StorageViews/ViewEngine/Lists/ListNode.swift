@@ -10,17 +10,12 @@ package import StorageRouting
 /// no effect. Rows are read only when a margin is used up: those next to the last one, in the list's order. Where a row
 /// of a margin can't be read, there is no margin: only the rows that are shown must be readable.
 package final class ListNode<Item: Sendable>: WindowNode {
-    struct Entry {
-        let sort: [UInt8]
-        var item: Item
-    }
-
     let spec: ListSpec<Item>
     var offset: Int
     var limit: Int?
     private(set) var sorting: RowSorting?
     private var layout: RowLayout?
-    var rows: [Entry] = []
+    var rows = ListRun<Item>()
     /// How many rows lie before the run.
     var start = 0
     /// Whether no row lies behind it.
@@ -82,11 +77,11 @@ extension ListNode {
         enqueueWhole()
     }
 
-    func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Entry] {
+    func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> ListRun<Item> {
         try snapshot.run(text) { found in
-            var rows: [Entry] = []
+            var rows = ListRun<Item>()
             while try found.next() {
-                rows.append(Entry(sort: sorting?.key(of: found.row) ?? [], item: try spec.form.read(found.row)))
+                rows.append(try spec.form.read(found.row), sort: sorting?.key(of: found.row) ?? [])
             }
             return rows
         }
@@ -103,7 +98,7 @@ extension ListNode {
 extension ListNode {
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard isLive, let sorting else { throw StaleNode() }
-        let item = { [spec] in try snapshot.item(spec.form, change) }
+        let item = { try snapshot.item(self.spec.form, change) }
         let old = change.effect == .enter ? nil : sorting.key(of: change, .old)
         let new = change.effect == .leave ? nil : sorting.key(of: change, .new)
         switch change.effect {
@@ -127,25 +122,18 @@ extension ListNode {
         pending.note()
     }
 
-    /// The index of a sort key, or where it would be inserted.
-    private func search(_ sort: [UInt8]) -> (index: Int, isFound: Bool) {
-        // By indices: rows aren't copied to be looked at.
-        let index = rows.indices.partitioningIndex { !RowSorting.isBefore(rows[$0].sort, sort) }
-        return (index, index < rows.count && rows[index].sort == sort)
-    }
-
     private func enter(_ sort: [UInt8], item: () throws -> Item) throws {
-        let (index, isFound) = search(sort)
+        let (index, isFound) = rows.search(sort)
         guard !isFound, !rows.isEmpty || reachesEnd else { throw StaleNode() }
         if index == 0, start > 0 {
             shift(by: 1)
         } else if index < rows.count || reachesEnd {
-            insert(Entry(sort: sort, item: try item()), at: index)
+            insert(try item(), sort: sort, at: index)
         }
     }
 
     private func leave(_ sort: [UInt8]) throws {
-        let (index, isFound) = search(sort)
+        let (index, isFound) = rows.search(sort)
         if isFound {
             remove(at: index)
             if rows.isEmpty, !reachesEnd { throw StaleNode() }
@@ -158,18 +146,19 @@ extension ListNode {
     }
 
     private func stay(from old: [UInt8], to new: [UInt8], item: () throws -> Item) throws {
-        let (from, isFound) = search(old)
+        let (from, isFound) = rows.search(old)
         guard isFound else {
             try leave(old)
             return try enter(new, item: item)
         }
         if old == new {
-            rows[from].item = try item()
+            let row = try item()
+            rows[from] = row
             let visible = visible
-            if visible.contains(from) { enqueue(.update(rows[from].item, at: from - visible.lowerBound)) }
+            if visible.contains(from) { enqueue(.update(row, at: from - visible.lowerBound)) }
             return
         }
-        var (to, _) = search(new)
+        var (to, _) = rows.search(new)
         // The old row still counts, so indices after it are one too high.
         if to > from { to -= 1 }
         let isInside = (to > 0 || start == 0) && (to < rows.count - 1 || reachesEnd)
@@ -177,12 +166,11 @@ extension ListNode {
         // A row that comes right before the first one is a row before the window, wherever it comes from.
         let comesBefore = spec.isAnchored && offset > 0 && to == visible.lowerBound && to < from
         if isInside, !comesBefore, visible.contains(from), visible.contains(to) {
-            let row = Entry(sort: new, item: try item())
+            let row = try item()
             rows.remove(at: from)
-            rows.insert(row, at: to)
+            rows.insert(row, sort: new, at: to)
             let shown = visible.lowerBound
-            enqueue(
-                from == to ? .update(row.item, at: to - shown) : .move(row.item, from: from - shown, to: to - shown))
+            enqueue(from == to ? .update(row, at: to - shown) : .move(row, from: from - shown, to: to - shown))
         } else {
             try leave(old)
             try enter(new, item: item)
@@ -212,7 +200,7 @@ extension ListNode {
         return update
     }
 
-    package var whole: [Item] { rows[visible].map(\.item) }
+    package var whole: [Item] { Array(rows.items[visible]) }
 
     package var rowCount: Int { rows.count }
 }
