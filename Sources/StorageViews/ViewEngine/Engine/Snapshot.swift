@@ -68,14 +68,20 @@ package final class Snapshot {
     /// - Throws: ``StaleNode`` if the row doesn't exist.
     func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
         guard form.isShared else { return try read(form, change) }
-        let key = ItemForm(
-            table: form.table.stored, item: ObjectIdentifier(Item.self), changes: ObjectIdentifier(change.changes))
-        let known = items[key] as? Items<Item> ?? Items<Item>(change.changes)
-        items[key] = known
+        let known = items(form, change.changes)
         if let item = known.byChange[change.index] { return item }
         let item = try read(form, change)
         known.byChange[change.index] = item
         return item
+    }
+
+    private func items<Item>(_ form: RowForm<Item>, _ changes: ChangeFold) -> Items<Item> {
+        let key = ItemForm(
+            table: form.table.stored, item: ObjectIdentifier(Item.self), changes: ObjectIdentifier(changes))
+        if let known = items[key] as? Items<Item> { return known }
+        let known = Items<Item>(changes)
+        items[key] = known
+        return known
     }
 
     private func read<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
