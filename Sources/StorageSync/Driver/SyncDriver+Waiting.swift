@@ -47,6 +47,16 @@ extension SyncDriver {
         if case .running(let core, _) = phase { core.connection.isReachable } else { false }
     }
 
+    /// Sends a parked write again, or discards it; returns once that is saved.
+    ///
+    /// - Throws: Errors of the store; `CancellationError` if the driver is stopped.
+    func decide(_ decision: SyncInput) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
+            add(.decision(decision, continuation))
+        }
+    }
+
     /// Removes the documents from the store.
     func clear() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -14,6 +14,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         case core(SyncInput)
         /// The log may have grown; the continuation resumes once it was read.
         case committed(CheckedContinuation<Void, Never>?)
+        /// A parked write is to be sent again or discarded.
+        case decision(SyncInput, CheckedContinuation<Void, any Error>)
         /// The documents are to be put back in the store, if they were removed.
         case restore
         /// The documents are to be removed from the store.
@@ -113,7 +115,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         settledStatus = currentStatus
         for input in inputs {
             switch input {
-            case .clear(let continuation), .discardPending(let continuation):
+            case .clear(let continuation), .discardPending(let continuation), .decision(_, let continuation):
                 continuation.resume(throwing: CancellationError())
             case .committed(let continuation): continuation?.resume()
             case .core, .restore, .restart: break
@@ -134,15 +136,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
 // MARK: Inputs
 
 extension SyncDriver {
-    /// Before a parked write is discarded or sent again, the log is read, so that the core knows everything that was written before the
-    /// call: the known writes behind it are sent, and without the last of them, which corrects the document, they would be parked again.
-    func take(_ input: SyncInput) {
-        switch input {
-        case .discard, .retry: add(.committed(nil))
-        default: break
-        }
-        add(.core(input))
-    }
+    func take(_ input: SyncInput) { add(.core(input)) }
 
     func add(_ input: Input) {
         if case .stopped = phase {
@@ -205,10 +199,41 @@ extension SyncDriver {
             } catch {
                 continuation.resume(throwing: error)
             }
-        case .committed:
-            guard case .running(let core, let state) = phase else { return }
-            let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
-            if !writes.isEmpty { try await step(.wrote(writes)) }
+        case .committed: try await readLog()
+        case .decision(let decision, let continuation):
+            do {
+                try await carryOut(decision)
+                continuation.resume()
+            } catch {
+                continuation.resume(throwing: error)
+                throw error
+            }
+        }
+    }
+
+    /// Adds what was written since the log was last read.
+    private func readLog() async throws {
+        guard case .running(let core, let state) = phase else { return }
+        let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
+        if !writes.isEmpty { try await step(.wrote(writes)) }
+    }
+
+    /// Carries out a decision on what is saved: again if another driver has saved meanwhile, and at once if the store
+    /// couldn't be used before.
+    ///
+    /// The log is read first, so that the core knows everything that was written before the decision: the known writes
+    /// behind a parked one are sent, and without the last of them, which corrects the document, they would be parked
+    /// again.
+    private func carryOut(_ decision: SyncInput) async throws {
+        while true {
+            if case .failed = phase { try await reload() }
+            do {
+                try await readLog()
+                guard case .running = phase else { throw CancellationError() }
+                return try await step(decision)
+            } catch is SyncStore<T>.Outdated {
+                try await reload()
+            }
         }
     }
 
@@ -239,20 +264,20 @@ extension SyncDriver {
 
     /// Continues from what was saved last.
     func restart() async {
+        do { try await reload() } catch { fail(error) }
+    }
+
+    private func reload() async throws {
         for request in requests.values { request.cancel() }
         requests = [:]
         setTimer(nil)
-        do {
-            guard let state = try await store.load() else { return stop() }
-            if case .stopped = phase { return }
-            phase = Self.begin(from: state, configuration: configuration, followed: followed)
-            restarts = RetryDelay()
-            // Comes before other pending inputs, which would otherwise reach an offline core.
-            inputs.insert(.core(.connected), at: 0)
-            add(.committed(nil))
-        } catch {
-            fail(error)
-        }
+        guard let state = try await store.load() else { return stop() }
+        if case .stopped = phase { return }
+        phase = Self.begin(from: state, configuration: configuration, followed: followed)
+        restarts = RetryDelay()
+        // Comes before other pending inputs, which would otherwise reach an offline core.
+        inputs.insert(.core(.connected), at: 0)
+        add(.committed(nil))
     }
 
     private func fail(_ error: any Error) {

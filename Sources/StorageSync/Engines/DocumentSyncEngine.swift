@@ -186,16 +186,18 @@ extension DocumentSyncEngine {
     /// If another client has deleted the document, the write creates it again. A hub accepts this only from an engine
     /// that has received the deletion, so start listening first.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
+    ///   the store: call this again once it can be written.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
-        try await controller.take(.retry(position: write.position))
+        try await controller.decide(.retry(position: write.position), on: write)
     }
 
     /// Discards a parked write: its document reverts to the remote's state, with later writes applied to it.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
+    ///   the store: call this again once it can be written.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
-        try await controller.take(.discard(position: write.position))
+        try await controller.decide(.discard(position: write.position), on: write)
     }
 
     /// Reports new credentials, after the remote has refused the previous ones.

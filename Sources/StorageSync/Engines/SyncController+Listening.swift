@@ -103,8 +103,16 @@ extension SyncController {
     }
 }
 
-/// Discarding writes that the remote has refused, and those that it has lost.
+/// Decisions about writes that the remote has refused, and about those that it has lost.
 extension SyncController {
+    /// Sends a parked write again, or discards it.
+    func decide(_ decision: SyncInput, on write: SyncStatus.ParkedWrite) async throws {
+        let scope = try await open()
+        try await scope.driver.decide(decision)
+        await showCommitted { try await self.refresh([write.documentId], in: scope) }
+        show(await scope.driver.status, of: scope)
+    }
+
     func discardPending() async throws {
         let scope = try await open()
         try await scope.driver.discardPending()

@@ -1,3 +1,4 @@
+import GRDB
 import TestSupport
 import Testing
 
@@ -150,10 +151,74 @@ import Testing
         let status = await driver.statusOfCommits().status
         #expect(status.pendingCount == 2)
         try await change("price = 2")
-        await driver.take(.discard(position: try #require(status.parked.first).position))
+        try await driver.decide(.discard(position: try #require(status.parked.first).position))
         try await eventually { await driver.status.status.pendingCount == 0 }
         #expect(shop.remoteProducts == [Product("a", price: 2, note: "heavy")])
         await driver.stop()
+    }
+
+    /// An engine with a parked change of "a".
+    private func parking(_ shop: SyncedShop) async throws -> CollectionSyncEngine<Product> {
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.errors["a"] = RemoteError.rejected("not today")
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await eventually { engine.parked.map(\.documentId) == ["a"] }
+        shop.remote.errors = [:]
+        return engine
+    }
+
+    /// Saves what the engine's driver doesn't know, as another process does.
+    private func saveElsewhere(_ shop: SyncedShop) async throws {
+        let path = try #require(shop.mock.collectionPath)
+        _ = try await SyncStore<Product>(storage: shop.storage, manager: "products", path: path).activate()
+    }
+
+    @Test("A parked write is discarded although another driver has saved meanwhile", .timeLimit(.minutes(10)))
+    func discardingAfterOtherDriver() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = try await parking(shop)
+        try await saveElsewhere(shop)
+        try await engine.discard(try #require(engine.parked.first))
+        #expect(engine.parked.isEmpty)
+        #expect(engine.currentCollection == [Product("a")])
+        #expect(try await shop.stored() == [Product("a")])
+    }
+
+    @Test("A parked write is retried although another driver has saved meanwhile", .timeLimit(.minutes(10)))
+    func retryingAfterOtherDriver() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = try await parking(shop)
+        try await saveElsewhere(shop)
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("a", price: 2)])
+    }
+
+    @Test("Discarding throws while the store can't be written, and works once it can", .timeLimit(.minutes(10)))
+    func discardingInLockedStore() async throws {
+        try await withTemporaryFolder { folder in
+            let config = StorageConfig(busyTimeout: .milliseconds(500))
+            let url = folder.appendingPathComponent("shop.sqlite")
+            let shop = try SyncedShop(at: url, [Product("a")], config: config)
+            let engine = try await parking(shop)
+            let parked = try #require(engine.parked.first)
+            var unbound = GRDB.Configuration()
+            unbound.allowsUnsafeTransactions = true
+            // The store may still be sealing.
+            unbound.busyMode = .timeout(60)
+            let foreign = try DatabaseQueue(path: url.path, configuration: unbound)
+            try await foreign.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let error = await #expect(throws: StorageError.self) { try await engine.discard(parked) }
+            #expect(error?.code == .busy)
+            #expect(engine.parked == [parked])
+            try await foreign.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try await engine.discard(parked)
+            #expect(engine.parked.isEmpty)
+            #expect(try await shop.stored() == [Product("a")])
+            try foreign.close()
+            try await shop.storage.close()
+        }
     }
 
     @Test("A write is counted when the engine returns", .timeLimit(.minutes(10)))

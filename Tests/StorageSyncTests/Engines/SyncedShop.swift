@@ -110,9 +110,12 @@ struct SyncedShop {
     let mock: MockRemoteCollectionService<Product>
     let remote: PickyRemote<Product>
 
-    init(at url: URL? = nil, _ products: [Product] = [], mock: MockRemoteCollectionService<Product>? = nil) throws {
+    init(
+        at url: URL? = nil, _ products: [Product] = [], mock: MockRemoteCollectionService<Product>? = nil,
+        config: StorageConfig? = nil
+    ) throws {
         container =
-            if let url { try .file(at: url) { $0.autoSchema(ProductRecord.self) } } else {
+            if let url { try .file(at: url, config: config) { $0.autoSchema(ProductRecord.self) } } else {
                 try .inMemory { $0.autoSchema(ProductRecord.self) }
             }
         self.mock = mock ?? MockRemoteCollectionService(collection: products, delay: .zero)
