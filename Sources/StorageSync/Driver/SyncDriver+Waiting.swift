@@ -47,7 +47,7 @@ extension SyncDriver {
         if case .running(let core, _) = phase { core.connection.isReachable } else { false }
     }
 
-    /// Sends a parked write again, or discards it; returns once that is saved.
+    /// Sends a parked write again, or discards it, or retries now; returns once that is saved.
     ///
     /// - Throws: Errors of the store; `CancellationError` if the driver is stopped.
     func decide(_ decision: SyncInput) async throws {

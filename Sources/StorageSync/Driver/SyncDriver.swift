@@ -14,7 +14,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         case core(SyncInput)
         /// The log may have grown; the continuation resumes once it was read.
         case committed(CheckedContinuation<Void, Never>?)
-        /// A parked write is to be sent again or discarded.
+        /// A parked write is to be sent again or discarded, or the back-off to be ended.
         case decision(SyncInput, CheckedContinuation<Void, any Error>)
         /// The documents are to be put back in the store, if they were removed.
         case restore
@@ -221,9 +221,9 @@ extension SyncDriver {
     /// Carries out a decision on what is saved: again if another driver has saved meanwhile, and at once if the store
     /// couldn't be used before.
     ///
-    /// The log is read first, so that the core knows everything that was written before the decision: the known writes
-    /// behind a parked one are sent, and without the last of them, which corrects the document, they would be parked
-    /// again.
+    /// The log is read first, so that the core knows everything that was written before the decision. Otherwise a write
+    /// that can't be sent would be parked although the document was corrected: behind a parked write that is discarded,
+    /// or when a session or a push that is under way ends.
     private func carryOut(_ decision: SyncInput) async throws {
         while true {
             if case .failed = phase { try await reload() }

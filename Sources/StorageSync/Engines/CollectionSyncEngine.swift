@@ -236,8 +236,9 @@ extension CollectionSyncEngine {
 extension CollectionSyncEngine {
     /// Retries now, without waiting for the back-off to end.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
-    public func retryNow() async throws { try await controller.take(.retryNow) }
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
+    ///   the store: call this again once it can be written.
+    public func retryNow() async throws { try await controller.decide(.retryNow) }
 
     /// Discards all writes that the remote hasn't accepted, including parked ones; their documents revert to the
     /// remote's state. A write that is being sent may still reach the remote, and is then received like a change by

@@ -105,11 +105,11 @@ extension SyncController {
 
 /// Decisions about writes that the remote has refused, and about those that it has lost.
 extension SyncController {
-    /// Sends a parked write again, or discards it.
-    func decide(_ decision: SyncInput, on write: SyncStatus.ParkedWrite) async throws {
+    /// Sends a parked write again, or discards it, or retries now.
+    func decide(_ decision: SyncInput, on write: SyncStatus.ParkedWrite? = nil) async throws {
         let scope = try await open()
         try await scope.driver.decide(decision)
-        await showCommitted { try await self.refresh([write.documentId], in: scope) }
+        if let write { await showCommitted { try await self.refresh([write.documentId], in: scope) } }
         show(await scope.driver.status, of: scope)
     }
 

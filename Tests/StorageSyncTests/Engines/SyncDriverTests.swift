@@ -128,32 +128,58 @@ import Testing
         await snapshot.value
     }
 
-    /// On a busy machine, the discarding may come before the bell of the last commit.
-    @Test("A correction that isn't noticed yet is sent once the parked write is discarded", .timeLimit(.minutes(10)))
-    func discardingBehindUnnoticedCorrection() async throws {
-        let shop = try SyncedShop()
+    /// A driver that isn't started, so it hears no bell, and reads the log when it is asked to: on a busy machine, a call
+    /// may come before the bell of the last commit. It has sent "a".
+    private func deafDriver(_ shop: SyncedShop) async throws -> SyncDriver<Product> {
         let path = try #require(shop.mock.collectionPath)
         let store = SyncStore<Product>(storage: shop.storage, manager: "products", path: path)
         let state = try await store.activate()
         let remote = ServiceRemote(RemoteAccess(shop.remote), store: store, since: state.row.since, document: nil)
-        // It isn't started, so it hears no bell.
         let driver = SyncDriver(
             store: store, state: state, remote: remote, configuration: SyncCore.Configuration(), publish: { _ in })
         await driver.take(.connected)
         try await shop.storage.save(Product("a"))
         try await eventually { await driver.statusOfCommits().status.pendingCount == 0 }
-        func change(_ change: String) async throws {
-            try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
-        }
-        try await change("price = 9e999")
+        return driver
+    }
+
+    private func change(_ change: String, in shop: SyncedShop) async throws {
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET \(change) WHERE id = 'a'") }
+    }
+
+    @Test("A correction that isn't noticed yet is sent once the parked write is discarded", .timeLimit(.minutes(10)))
+    func discardingBehindUnnoticedCorrection() async throws {
+        let shop = try SyncedShop()
+        let driver = try await deafDriver(shop)
+        try await change("price = 9e999", in: shop)
         try await eventually { await driver.statusOfCommits().status.parked.count == 1 }
-        try await change("note = 'heavy'")
+        try await change("note = 'heavy'", in: shop)
         let status = await driver.statusOfCommits().status
         #expect(status.pendingCount == 2)
-        try await change("price = 2")
+        try await change("price = 2", in: shop)
         try await driver.decide(.discard(position: try #require(status.parked.first).position))
         try await eventually { await driver.status.status.pendingCount == 0 }
         #expect(shop.remoteProducts == [Product("a", price: 2, note: "heavy")])
+        await driver.stop()
+    }
+
+    /// The retry itself sends nothing, because a write is under way: what it knows is sent next.
+    @Test("A correction that isn't noticed yet is sent after a retry", .timeLimit(.minutes(10)))
+    func retryingBeforeUnnoticedCorrection() async throws {
+        let shop = try SyncedShop()
+        let driver = try await deafDriver(shop)
+        let (isHeld, hold) = AsyncStream<Void>.makeStream()
+        shop.remote.willWrite = { id in if id == "z" { await Task { for await _ in isHeld {} }.value } }
+        try await shop.storage.save(Product("z"))
+        _ = await driver.statusOfCommits()
+        try await eventually { shop.remote.attempts == ["a", "z"] }
+        try await change("price = 9e999", in: shop)
+        #expect(await driver.statusOfCommits().status.pendingCount == 2)
+        try await change("price = 2", in: shop)
+        try await driver.decide(.retryNow)
+        hold.finish()
+        try await eventually { await driver.status.status.pendingCount == 0 }
+        #expect(shop.remoteProducts == [Product("a", price: 2), Product("z")])
         await driver.stop()
     }
 
