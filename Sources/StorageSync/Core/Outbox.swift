@@ -26,6 +26,11 @@ internal import StorageCore
 /// - Which writes share an origin is saved before they are sent, and never changes. So a remote that has applied an
 ///   origin, on whatever branch of its history, has applied exactly these writes: sending them again has no effect and
 ///   confirms them all.
+///
+/// **Corrections.** A write that can't be sent, because its document can't be written as JSON, is sent as one with the
+/// first later write of its document that can be, and with all in between. No remote has seen any of them, and the
+/// operation of the last one includes their changes. Writes of other documents in between can't need them: they could
+/// never have been sent before.
 package struct Outbox: Sendable, Equatable {
     /// The writes that aren't confirmed.
     package internal(set) var pending: ArraySlice<PendingWrite> = []
@@ -279,14 +284,41 @@ extension Outbox {
         return group.map { pending[$0] }
     }
 
-    /// Parks a write that can't be sent. Earlier writes of the same origin that can be sent become a write of their own: the remote
-    /// hasn't seen that origin.
-    mutating func park(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
+    /// Makes a write that can't be sent part of its correction, or parks it if there is none. Earlier writes of the
+    /// same origin that can be sent become a write of their own: the remote hasn't seen that origin.
+    mutating func settle(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
         let sendable = write.sendableEnd.map { end in
             group(at: position) { $0.state == .waiting }.filter { pending[$0].position <= end }
         }
         for index in sendable ?? [] { pending[index].origin = write.sendableEnd }
-        return (sendable ?? []).map { pending[$0] } + park(position, .invalid(write.reason))
+        let corrected = write.correction.map { merge(position, into: $0) } ?? []
+        return (sendable ?? []).map { pending[$0] }
+            + (corrected.isEmpty ? park(position, .invalid(write.reason)) : corrected)
+    }
+
+    /// Gives a waiting write, and those of its document up to a later one, the origin of that one.
+    ///
+    /// They are based on what the later one is based on. Conditional ones keep the earliest base: what another writer
+    /// has changed since then is a conflict.
+    ///
+    /// - Returns: The changed rows; none if these writes can't be sent as one.
+    private mutating func merge(_ position: Int64, into later: Int64) -> [PendingWrite] {
+        let last = index(of: later)
+        guard let first = group(at: position, where: { $0.state == .waiting }).first, last < pending.endIndex,
+            pending[last].position == later
+        else { return [] }
+        let (document, origin) = (pending[first].document, pending[last].remoteName)
+        let (isConditional, lastBase) = (pending[last].isConditional, pending[last].base)
+        let group = pending[first...].prefix { $0.position <= origin }.indices.filter {
+            pending[$0].document == document
+        }
+        guard group.contains(last),
+            group.allSatisfy({ pending[$0].state == .waiting && pending[$0].isConditional == isConditional })
+        else { return [] }
+        let base = isConditional ? group.reduce(lastBase) { min($0, pending[$1].base) } : lastBase
+        for index in group { (pending[index].origin, pending[index].base) = (origin, base) }
+        sentEnd = max(sentEnd, (group.last ?? last) + 1)
+        return group.map { pending[$0] }
     }
 
     /// Makes a parked write, and those of its origin, wait again.

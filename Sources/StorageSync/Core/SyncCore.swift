@@ -99,7 +99,8 @@ package struct SyncCore: Sendable {
     var batchWrites: Int
     /// A write that was refused by itself: it is parked once the next session has shown that it isn't applied.
     var refusal: (position: Int64, rejection: WriteRejection)?
-    /// Writes that can't be sent, by origin: they are parked once the next session has begun.
+    /// Writes that can't be sent, by origin: they are parked once the next session has begun, or merged with their
+    /// corrections.
     var unsendable: [Int64: UnsendableWrite] = [:]
     /// Requests up to this one were made with other credentials.
     var lastUnauthorizedRequest: Int64

@@ -221,9 +221,7 @@ extension SyncDriver {
     /// Carries out a decision on what is saved: again if another driver has saved meanwhile, and at once if the store
     /// couldn't be used before.
     ///
-    /// The log is read first, so that the core knows everything that was written before the decision. Otherwise a write
-    /// that can't be sent would be parked although the document was corrected: behind a parked write that is discarded,
-    /// or when a session or a push that is under way ends.
+    /// The log is read first, so that the core knows everything that was written before the decision.
     private func carryOut(_ decision: SyncInput) async throws {
         while true {
             if case .failed = phase { try await reload() }

@@ -34,7 +34,8 @@ public struct SyncStatus: Sendable, Equatable {
     /// were sent as one. Later writes to the document wait until it is retried or discarded.
     ///
     /// A write whose document can't be written as JSON, such as one with an infinity, can't be sent: correct the
-    /// document, and discard the write. The correction is then sent with the other changes of the discarded write.
+    /// document, and discard or retry the write. The correction is then sent with the other changes of that write and
+    /// of those after it. A write that is corrected before its turn comes isn't parked.
     ///
     /// ```swift
     /// for write in watchlistSyncEngine.parked {

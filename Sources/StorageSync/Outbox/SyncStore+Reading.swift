@@ -64,11 +64,23 @@ extension SyncStore {
                     document: write.document.id, operation: operation ?? .nothing,
                     isConditional: write.isConditional, base: write.base,
                     key: "\(line).\(origin)\(write.retries > 0 ? ".\(write.retries)" : "")",
-                    problem: problem.map {
-                        UnsendableWrite(reason: $0.message, sendableEnd: sendable.last?.write.position)
+                    problem: try problem.map {
+                        UnsendableWrite(
+                            reason: $0.message, sendableEnd: sendable.last?.write.position,
+                            correction: try correction(of: write, since: since, documents, in: db)?.position)
                     })
             }
             return (writes, documents.rows)
+        }
+    }
+
+    /// The first later write of a document whose result can be written as JSON; nil if there is none.
+    private func correction(
+        of write: PendingWrite, since: Int64, _ documents: DocumentReader<T>, in db: Database
+    ) throws -> PendingWrite? {
+        try outbox.pending(of: write.document.id, in: db).first { later in
+            try later.position > write.position
+                && documents.writableOperations(of: [later], since: since).problem == nil
         }
     }
 

@@ -176,6 +176,48 @@ extension Reading {
         #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2, note: "300")])
     }
 
+    /// What is made on another state of the remote isn't sent as one otherwise.
+    @Test("Changes and the correction between which something was received are sent once the parked write is discarded")
+    func correctingAfterReceiving() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
+        let engine = try await parking(shop)
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET note = 'heavy' WHERE id = 'a'") }
+        try await eventually { engine.pendingCount == 2 }
+        shop.mock.change(Product("b", note: "theirs"))
+        try await eventually { engine.getDocument(id: "b")?.note == "theirs" }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await eventually { engine.pendingCount == 3 }
+        try await discardParked(engine)
+        #expect(shop.mock.writes == [.update(id: "a", fields: ["name", "note", "price"])])
+        #expect(shop.remoteProducts.first == Product("a", name: "Light", price: 2, note: "heavy"))
+    }
+
+    @Test("Changes and the correction that are too large for a batch are sent once the parked write is discarded")
+    func correctingAfterLargeChanges() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = try await parking(shop)
+        let notes = ["x", "y"].map { String(repeating: $0, count: 200_000) }
+        for note in notes {
+            try await shop.storage.write { tx in try tx.execute("UPDATE products SET note = '\(note)' WHERE id = 'a'") }
+        }
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 2 WHERE id = 'a'") }
+        try await eventually { engine.pendingCount == 4 }
+        try await discardParked(engine)
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2, note: notes[1])])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("Once the row is corrected and the parked write retried, all changes of the row are sent")
+    func retryingCorrected() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = try await parking(shop)
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.mock.writes == [.update(id: "a", fields: ["name", "price"])])
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2)])
+    }
+
     @Test("The row is corrected by changing its infinite field, and by nothing else")
     func correctingField() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
@@ -246,6 +288,35 @@ extension Reading {
         try await shop.release(engine)
         try await engine.settled()
         #expect(shop.remoteProducts == [Product("a", price: 2), Product("z")])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("A row that is corrected before it is sent isn't parked, whatever is written in between")
+    func correctedBehindOthers() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        try await shop.hold(engine)
+        try await shop.storage.save(infinite)
+        try await shop.storage.save(Product("b"))
+        try await shop.storage.save(Product("a", price: 2))
+        try await shop.release(engine)
+        try await engine.settled()
+        #expect(shop.mock.writes == [.save(Product("z")), .save(Product("b")), .save(Product("a", price: 2))])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test("A row that is deleted before it is sent isn't parked, whatever is written in between")
+    func deletedBehindOthers() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.hold(engine)
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 9e999 WHERE id = 'a'") }
+        try await shop.storage.save(Product("b"))
+        try await shop.storage.write { tx in try tx.execute("DELETE FROM products WHERE id = 'a'") }
+        try await shop.release(engine)
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("b"), Product("z")])
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 

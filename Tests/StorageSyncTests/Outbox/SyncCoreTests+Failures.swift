@@ -172,6 +172,59 @@ extension SyncCoreTests {
         #expect(bench.push?.first == 1)
     }
 
+    /// A core that has pulled up to 5, in the session after it was reported that the first of its writes can't be sent.
+    private func unsent(_ writes: [PendingWrite], _ first: UnsendableWrite) throws -> Bench {
+        var record = SyncRecord()
+        (record.lines, record.position) = (Self.lines, 5)
+        var bench = Bench(writes, record)
+        bench.open()
+        let push = try #require(bench.push)
+        bench.step(.answer(.unsent([1: first]), to: push.id))
+        let hello = try #require(bench.sent.first)
+        bench.step(
+            .answer(.welcome(SyncWelcome(lines: Self.lines, head: 5, lastNumber: 0, results: [])), to: hello.id))
+        return bench
+    }
+
+    @Test("A write that can't be sent is sent as one with its correction")
+    func unsentAndCorrected() throws {
+        let bench = try unsent(
+            [write(1), write(2, "b"), write(3), write(4)], UnsendableWrite(reason: "infinite", correction: 4))
+        #expect(bench.core.outbox.parked.isEmpty)
+        #expect(bench.push?.writes == [2, 4])
+        #expect(bench.core.outbox.pending.map(\.origin) == [4, 2, 4, 4])
+        #expect(bench.saved.first?.writes.map(\.origin) == [4, 2, 4, 4])
+    }
+
+    @Test("A correction that was made on a later state of the remote determines what both are based on")
+    func laterCorrection() throws {
+        let later = PendingWrite(
+            position: 2, document: DocumentID(entity: "notes", id: "a"), kind: .patch, size: 10, base: 5)
+        let bench = try unsent([write(1), later], UnsendableWrite(reason: "infinite", correction: 2))
+        #expect(bench.push?.writes == [2])
+        #expect(bench.core.outbox.pending.map(\.base) == [5, 5])
+    }
+
+    @Test("Of conditional writes the first determines what they are based on")
+    func conditionalCorrection() throws {
+        var writes = [write(1), write(2)]
+        writes[1].base = 5
+        for index in writes.indices { writes[index].isConditional = true }
+        let bench = try unsent(writes, UnsendableWrite(reason: "infinite", correction: 2))
+        #expect(bench.push?.writes == [2])
+        #expect(bench.core.outbox.pending.map(\.base) == [0, 0])
+    }
+
+    /// The remote judges them differently.
+    @Test("A write that can't be sent is parked if its correction is conditional and it isn't")
+    func otherCorrection() throws {
+        var writes = [write(1), write(2)]
+        writes[1].isConditional = true
+        let bench = try unsent(writes, UnsendableWrite(reason: "infinite", correction: 2))
+        #expect(bench.core.outbox.parked.map(\.position) == [1])
+        #expect(bench.push == nil)
+    }
+
     /// A store that was put back asks with an epoch that the remote has seen.
     @Test("A later epoch is adopted")
     func laterEpoch() {
