@@ -61,6 +61,22 @@ struct AdviceTests {
             try ToolProcess.run(["at", "-2h", "nothing", "-s", store], store: nil).errors.contains("The tables are t."))
     }
 
+    @Test("A suggested command works for a table whose name begins with a hyphen")
+    func hyphenatedTable() throws {
+        let store = try adopted("CREATE TABLE \"-t\"(id INTEGER PRIMARY KEY); INSERT INTO \"-t\" VALUES (5)")
+        try #require(
+            try ToolProcess.run(["exec", "DELETE FROM \"-t\"", "--reason", "test", "--yes"], store: store).status == 0)
+        for words in [
+            ["at", "-2h", "--", "-t"], ["blame", "--", "-t/5"], ["schema", "--at", "@0", "--", "-t"],
+            ["restore-state", "-2h", "--dry-run", "--", "-t"], ["history", "--", "-t/7"],
+        ] {
+            let outcome = try ToolProcess.run(["-s", store] + words, store: nil)
+            #expect(outcome.status == 3, "\(words): \(outcome.errors)")
+            let next = try typed(outcome.errors)
+            #expect(next.status == 0, "\(outcome.errors)\(next.errors)")
+        }
+    }
+
     @Test("A renamed table is found under its former name, a new one where it was created")
     func tableOfAnotherPoint() async throws {
         let engine = try SampleStore.open(folder.path())

@@ -124,6 +124,26 @@ import Testing
         #expect(try run("verify", "--store=-b.sqlite").status == 0)
     }
 
+    @Test(
+        "The name in a suggested command is never parsed as an option",
+        arguments: ["x", "a b", "-x", "-h", "-2h", "--", "--compare", "-- x"])
+    func suggestedCommands(name: String) throws {
+        let error = CommandError(.notFound, "No.", next: "Type: storagekit rebuild \([name, "-y"].quotedAsOperands)")
+        let line = try #require(error.naming(store: "a -- b").next.split(separator: "storagekit ").last)
+        let words = try CommandWords.ordered(ShellWords.split(String(line)), for: StorageKitTool.self)
+        let command = try StorageKitTool.parseAsRoot(HyphenArguments.protected(words))
+        let rebuild = try #require(command as? RebuildCommand)
+        #expect(rebuild.tables == [name, "-y"])
+        #expect(rebuild.store.store == "a -- b")
+    }
+
+    @Test("The command of a screen names a row that begins with a hyphen")
+    func commandOfScreen() throws {
+        #expect(Location.history(try TargetArgument("x/-1")).command(store: "s") == "storagekit history x/-1 -s s")
+        #expect(Location.history(try TargetArgument("-x/1")).command(store: "s") == "storagekit history -s s -- -x/1")
+        #expect(Location.rows(table: "-x", at: .head).command(store: nil) == "storagekit at head -- -x")
+    }
+
     @Test("The first sign of a changed column decides")
     func changedColumns() throws {
         for (text, column, old, new) in [

@@ -319,15 +319,17 @@ import Testing
         }
     }
 
-    @Test("A command in a remedy names a table as a shell reads it")
-    func quotedName() async throws {
+    @Test(
+        "A command in a remedy names a table as a shell and the tool read it",
+        arguments: [("two words", "'two words'"), ("-x", "-- -x")])
+    func quotedName(name: String, words: String) async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
-            "two words", "CREATE TABLE \"two words\"(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
-        let entity = try await entity("two words", of: engine)
+            name, "CREATE TABLE \"\(name)\"(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        let entity = try await entity(name, of: engine)
         try DatabaseQueue().inDatabase { db in
             let change = try #require(try ForeignSchemaChange(of: entity, in: StoredDefinitions(db.connection)))
-            #expect(change.error.remedy.hasSuffix("storagekit rebuild 'two words'"))
+            #expect(change.error.remedy.hasSuffix("storagekit rebuild \(words)"))
         }
     }
 

@@ -80,7 +80,7 @@ enum HyphenArguments {
             if isText, index >= 0 {
                 throw CommandError(
                     .usage, "'\(argument)' begins with a hyphen, as options do.",
-                    next: "Put -- before it: -- \(argument.quotedAsShellWord)")
+                    next: "Put -- before it: \([argument].quotedAsOperands)")
             }
             output.append((isRelative && isPoint ? "now" : isQuery ? " " : "") + argument)
             // After this every word is an argument anyway.

@@ -21,3 +21,15 @@ extension String {
         return isPlain ? self : "'\(replacing(scalar: "'", with: "'\\''"))'"
     }
 }
+
+extension [String] {
+    /// The texts as the last words of a command: a `--` before the first that begins with a hyphen keeps it from being parsed
+    /// as an option.
+    package var asOperands: [String] {
+        let end = firstIndex { $0.hasPrefix("-") } ?? endIndex
+        return self[..<end] + (end == endIndex ? [] : ["--"]) + self[end...]
+    }
+
+    /// The same as words of a POSIX shell.
+    package var quotedAsOperands: String { asOperands.map(\.quotedAsShellWord).joined(separator: " ") }
+}

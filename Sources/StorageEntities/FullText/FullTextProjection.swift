@@ -173,7 +173,7 @@ extension StorageError {
             .corrupt,
             "The full-text index of \"\(table)\" differs from its table: another program has changed it, or its pages are damaged. Nothing of this commit was kept.",
             remedy:
-                "Make the index again from its table: storagekit rebuild \(table.quotedAsShellWord). Whether pages are damaged: storagekit verify",
+                "Make the index again from its table: storagekit rebuild \([table].quotedAsOperands). Whether pages are damaged: storagekit verify",
             cause: cause)
         error.isOfVirtualTable = true
         return error

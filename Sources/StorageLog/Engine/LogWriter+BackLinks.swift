@@ -173,7 +173,7 @@ extension StorageError {
             .corrupt,
             "Another program has written to the table \"\(table)\": the log doesn't have a row that is to be changed, and whose last change is @\(position). Nothing of this commit was kept.",
             remedy:
-                "Show the difference: storagekit verify. Restore the table from the log: storagekit rebuild \(table.quotedAsShellWord)"
+                "Show the difference: storagekit verify. Restore the table from the log: storagekit rebuild \([table].quotedAsOperands)"
         )
         error.isCausedByUnrecordedRow = true
         return error

@@ -84,11 +84,11 @@ package struct ForeignSchemaChange: Sendable {
         isMissing
             ? StorageError(
                 .corrupt, "Another program has dropped or renamed the table \"\(name)\".",
-                remedy: "Rename it back, or rebuild it from the log: storagekit rebuild \(name.quotedAsShellWord)")
+                remedy: "Rename it back, or rebuild it from the log: storagekit rebuild \([name].quotedAsOperands)")
             : StorageError(
                 .corrupt, "Another program has changed the table \"\(name)\": \(differences).",
                 remedy:
-                    "Undo that change, after you have copied what you need of it. To discard it, and what other programs have written to the table: storagekit rebuild \(name.quotedAsShellWord)"
+                    "Undo that change, after you have copied what you need of it. To discard it, and what other programs have written to the table: storagekit rebuild \([name].quotedAsOperands)"
             )
     }
 

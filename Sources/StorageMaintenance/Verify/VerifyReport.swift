@@ -94,7 +94,7 @@ public struct VerifyReport: Sendable {
     private static func advice(on words: String, in table: String?, isSearched: Bool) -> String {
         guard isSearched else { return "Nothing needs to be done" }
         return
-            "The full-text index may have kept the \(words) words. To remove them: storagekit rebuild \(table?.quotedAsShellWord ?? "")"
+            "The full-text index may have kept the \(words) words. To remove them: storagekit rebuild \([table].compactMap { $0 }.quotedAsOperands)"
     }
 
     private mutating func warn(at position: Int64, _ table: String?, _ message: String) {

@@ -102,14 +102,14 @@ final class BlamePrinter {
                 .notFound, "\(target) doesn't exist at \(try store.pointText(position)).",
                 why: "t:\(last.commit.number) deleted it at @\(last.position).",
                 next:
-                    "As it was before: storagekit blame \(target.description.quotedAsShellWord) --at @\(last.position)~"
+                    "As it was before: storagekit blame --at @\(last.position)~ \([target.description].quotedAsOperands)"
             )
         }
         return CommandError(
             .notFound, "\(target) doesn't exist yet at \(try store.pointText(position)).",
             why: first.map { "Its first event is @\($0.position)." } ?? "",
             next: first.map {
-                "As it was then: storagekit blame \(target.description.quotedAsShellWord) --at @\($0.position)"
+                "As it was then: storagekit blame --at @\($0.position) \([target.description].quotedAsOperands)"
             } ?? "")
     }
 

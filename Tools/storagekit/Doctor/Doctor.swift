@@ -112,7 +112,7 @@ extension Doctor {
             return Checkup.failed(
                 "references", "\(rows) to missing rows in \(table)",
                 remedy:
-                    "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \("\(table)/ID".quotedAsShellWord)"
+                    "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \(["\(table)/ID"].quotedAsOperands)"
             )
         }
         found += check.unresolved.map {
@@ -217,7 +217,7 @@ extension Doctor {
             return .failed(
                 "schema", message,
                 remedy:
-                    "\(undo), without what was added: storagekit rebuild -s \(quotedPath) \(entity.name.quotedAsShellWord)"
+                    "\(undo), without what was added: storagekit rebuild -s \(quotedPath) \([entity.name].quotedAsOperands)"
             )
         }
         return .failed(

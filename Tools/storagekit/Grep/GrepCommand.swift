@@ -92,7 +92,7 @@ struct GrepCommand: AsyncParsableCommand, FormattedPagedCommand {
             throw CommandError(
                 error.status, error.what, why: error.why,
                 next:
-                    "The pattern comes first: storagekit grep \(targets[0].table.quotedAsShellWord) \(pattern.quotedAsShellWord)"
+                    "The pattern comes first: storagekit grep \([targets[0].table, pattern].quotedAsOperands)"
             )
         }
     }

@@ -20,7 +20,7 @@ enum FirstGuesses {
     static func next(forShellCommand text: String) -> String? {
         let words = text.split(separator: " ").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ";")) }
         guard let first = words.first?.lowercased() else { return nil }
-        let table = words.count > 1 ? " \(words[1].quotedAsShellWord)" : ""
+        let table = words.count > 1 ? " \([words[1]].quotedAsOperands)" : ""
         switch first {
         case ".tables", "\\dt", "\\d+", ".databases", "\\l", "show": return "Type: storagekit schema"
         case ".schema", "\\d", "describe", "desc", ".indexes", "\\di", "pragma":

@@ -116,7 +116,7 @@ struct RebuildCommand: AsyncParsableCommand {
                     .notFound, "There is no table \"\(name)\" to rebuild.",
                     why: "It was dropped, or isn't an entity's.",
                     next:
-                        "Its history is still there. Type: storagekit log \(TargetArgument(table: name).description.quotedAsShellWord)"
+                        "Its history is still there. Type: storagekit log \([TargetArgument(table: name).description].quotedAsOperands)"
                 )
             }
             return live.name

@@ -35,8 +35,8 @@ struct RestoreStateCommand: ReversalCommand {
         let command = self
         let (position, tables, key) = try await store.read { store in
             let position = try store.position(toRestore: command.point) { point in
-                let words = [point] + command.targets.map { "\($0)".quotedAsShellWord }
-                return "storagekit restore-state \(words.joined(separator: " ")) --dry-run"
+                let words = [point] + command.targets.map { "\($0)" }
+                return "storagekit restore-state --dry-run \(words.quotedAsOperands)"
             }
             let names = EntityNames(store)
             if let row = command.targets.first, row.id != nil {

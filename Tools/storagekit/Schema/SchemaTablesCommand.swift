@@ -64,14 +64,14 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             guard let at, let position,
                 let later = try CommandError(
                     laterTable: name, than: position, recorded: catalog, at: at, in: store,
-                    former: { "Type: storagekit schema \($0.quotedAsShellWord) --at \("\(at)".quotedAsShellWord)" },
-                    first: { "As it was first: storagekit schema \($1.quotedAsShellWord) --at t:\($0)" })
+                    former: { "Type: storagekit schema --at \("\(at)".quotedAsShellWord) \([$0].quotedAsOperands)" },
+                    first: { "As it was first: storagekit schema --at t:\($0) \([$1].quotedAsOperands)" })
             else { throw error }
             throw later
         }
         guard found.allSatisfy(\.isDropped) else { return }
         throw CommandError(
             .notFound, "The table \"\(name)\" was dropped.",
-            next: "See its history: storagekit schema log \(name.quotedAsShellWord)")
+            next: "See its history: storagekit schema log \([name].quotedAsOperands)")
     }
 }

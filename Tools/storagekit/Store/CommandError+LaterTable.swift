@@ -15,7 +15,7 @@ extension CommandError {
         laterTable name: String, than position: Int64, recorded then: Catalog, at point: PointArgument,
         in store: HistoryReader,
         former: (String) -> String = { _ in "Name it so, or add --schema current." },
-        first: (Int64, String) -> String = { "As it was first: storagekit at t:\($0) \($1.quotedAsShellWord)" }
+        first: (Int64, String) -> String = { "As it was first: storagekit at t:\($0) \([$1].quotedAsOperands)" }
     ) throws {
         guard let entity = store.catalog.live.first(where: { $0.stored.folded == name.folded }) else { return nil }
         if let renamed = then.entity(id: entity.id), !renamed.isDropped {

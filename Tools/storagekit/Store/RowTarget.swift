@@ -114,7 +114,7 @@ extension HistoryReader {
             return CommandError(
                 .notFound, "The table \"\(entity.name)\" was dropped with its rows, and no longer has \(id).",
                 why: "Its rows can be looked up by their keys only if they were deleted before.",
-                next: "Type: storagekit log \(TargetArgument(table: target.table).description.quotedAsShellWord)")
+                next: "Type: storagekit log \([TargetArgument(table: target.table).description].quotedAsOperands)")
         }
         func targets(_ ids: [String]) -> [String] {
             ids.map { TargetArgument(table: target.table, id: $0).description }
@@ -127,7 +127,7 @@ extension HistoryReader {
             next: !likely.isEmpty
                 ? "Did you mean \(likely.joined(separator: ", "))?"
                 : similar.isEmpty
-                    ? "Type: storagekit log \(TargetArgument(table: target.table).description.quotedAsShellWord)"
+                    ? "Type: storagekit log \([TargetArgument(table: target.table).description].quotedAsOperands)"
                     : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
     }
 

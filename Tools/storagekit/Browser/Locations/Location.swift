@@ -1,3 +1,5 @@
+import StorageCore
+
 /// The content of a screen.
 enum Location: Equatable, Sendable {
     /// Commits, newest first.
@@ -20,10 +22,11 @@ enum Location: Equatable, Sendable {
         switch self {
         case .timeline(let filter): filter.command
         case .commit(let number): ["show", "t:\(number)"]
-        case .history(let target): ["history", "\(target)"]
-        case .difference(let request): ["diff", "\(request.from)", "\(request.to)"] + request.targets.map { "\($0)" }
+        case .history(let target): ["history"] + ["\(target)"].asOperands
+        case .difference(let request):
+            ["diff", "\(request.from)", "\(request.to)"] + request.targets.map { "\($0)" }.asOperands
         case .tables(let point): ["at", "\(point)"]
-        case .rows(let table, let point): ["at", "\(point)", table]
+        case .rows(let table, let point): ["at", "\(point)"] + [table].asOperands
         case .plan(let request): request.words + ["--dry-run"]
         case .help: ["ui", "--help"]
         }
@@ -34,7 +37,9 @@ enum Location: Equatable, Sendable {
     /// - Parameter store: The store as it was named; nil if the environment names it.
     func command(store: String?) -> String {
         var words = words
-        if let store, self != .help { words += ["-s", store] }
+        if let store, self != .help {
+            words.insert(contentsOf: ["-s", store], at: words.firstIndex(of: "--") ?? words.endIndex)
+        }
         return ShellWords.line(["storagekit"] + words)
     }
 

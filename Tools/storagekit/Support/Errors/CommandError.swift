@@ -65,7 +65,10 @@ struct CommandError: Error, Sendable {
             case let words = next[command.upperBound...], !words.contains(" -s "), !words.hasPrefix("help"),
             !words.hasPrefix("restore "), !words.hasSuffix("-help"), !words.hasSuffix("."), !words.hasSuffix("…")
         else { return CommandError(status, what, why: why, next: next) }
-        return CommandError(status, what, why: why, next: "\(next) -s \(name)")
+        // No option is accepted after `--`, which is an operand's if it isn't in quotes.
+        let named =
+            words.contains(" -- ") ? "\(next[..<command.upperBound])-s \(name) \(words)" : "\(next) -s \(name)"
+        return CommandError(status, what, why: why, next: named)
     }
 
     /// Runs a command that reads a file which isn't the store of its options: an error of the store names that file.
