@@ -388,6 +388,35 @@ struct RebuildTests {
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// While the store is open or closed.
+    @Test(
+        "A table that lacks a column isn't compared, and says how it is rebuilt",
+        arguments: ["DROP COLUMN updatedAt", "RENAME COLUMN updatedAt TO other"], [true, false])
+    func missingColumn(change: String, isOpen: Bool) async throws {
+        let store = try await makeStore()
+        let before = try await dump(store.storage)
+        if !isOpen { try await store.storage.close() }
+        let foreign = try store.otherProgram()
+        try await foreign.write { try $0.execute(sql: "ALTER TABLE notes \(change)") }
+        try foreign.close()
+        let storage = isOpen ? store.storage : try StorageKit.start(at: store.url).facade
+        let names = "SELECT name FROM sqlite_schema ORDER BY name"
+        let found = try await storage.read { try String.fetchAll($0, sql: names) }
+        for swaps in [false, true] {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.rebuild(options: RebuildOptions(compares: true, swaps: swaps))
+            }
+            #expect(error?.code == .corrupt)
+            #expect(error?.message.contains("changed the table \"notes\"") == true)
+            #expect(error?.message.contains("column updatedAt is missing") == true)
+            #expect(error?.remedy.hasSuffix("storagekit rebuild notes") == true)
+        }
+        #expect(try await storage.read { try String.fetchAll($0, sql: names) } == found)
+        try await storage.rebuild("notes")
+        #expect(try await dump(storage) == before)
+        try await storage.close()
+    }
+
     /// What the log knows of a table is its indexes and triggers too.
     @Test("A rebuild recreates a dropped index")
     func droppedIndex() async throws {

@@ -48,7 +48,8 @@ extension Storage {
     ///   - entities: The entities whose tables are rebuilt; if none is named, all, including the store's own.
     ///   - options: Whether to compare the old tables with the new ones, and whether to keep the old ones.
     ///   - progress: Called many times a second, on any thread.
-    /// - Throws: `not-found` for an entity that doesn't exist; `CancellationError`.
+    /// - Throws: `not-found` for an entity that doesn't exist; `corrupt` if tables are compared and another program has removed a
+    ///   column of one; `CancellationError`.
     @discardableResult
     public func rebuild(
         _ entities: String..., options: RebuildOptions = RebuildOptions(),

@@ -132,16 +132,18 @@ package struct Rebuild: Sendable {
     }
 
     private func begin() async throws -> [UInt32: Int64] {
-        let (names, keepsOld, swaps) = (names, options.keepsOld, options.swaps)
+        let (names, options) = (names, options)
         return try await engine.withWriter { writer, db in
-            if swaps { try LogCompleteness.check(writer.database) }
+            if options.swaps { try LogCompleteness.check(writer.database) }
             let annotations = CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }
             let entities =
                 try names.isEmpty
                 ? writer.catalog.live + annotations : names.map { try Self.entity($0, writer.catalog) }
-            for entity in entities where keepsOld {
+            for entity in entities where options.keepsOld {
                 try RetainedTable.checkFree(RetainedTable.name(of: entity), of: entity.name, writer.database)
             }
+            // Now, and not only when the new tables are complete.
+            if options.compares { try ForeignSchemaChange.checkColumns(of: entities, in: writer.database) }
             return try RebuildWriter(writer: writer, db: db).begin(entities)
         }
     }
@@ -421,6 +423,8 @@ extension Rebuild {
         let connection = try db.connection
         let head = try LogReader(connection).head().position
         let catalog = try Catalog.load(connection)
+        let compared = entities.sorted().compactMap(catalog.entity(id:)).filter { !$0.isDropped }
+        try ForeignSchemaChange.checkColumns(of: compared, in: connection)
         var found = RebuildReport()
         found.position = head
         for shadow in try ShadowTable.load(connection) where entities.contains(shadow.entity) {

@@ -58,6 +58,17 @@ package struct ForeignSchemaChange: Sendable {
         }
     }
 
+    /// - Throws: `corrupt` if one of the entities' tables lacks what it takes to compare its rows with the log; the error names the
+    ///   difference.
+    static func checkColumns(of entities: [CatalogEntity], in database: Connection) throws {
+        let definitions = try StoredDefinitions(database)
+        for entity in entities {
+            if let change = try ForeignSchemaChange(of: entity, in: definitions), change.lacksColumns {
+                throw change.error
+            }
+        }
+    }
+
     /// Whether there is no such table.
     package var isMissing: Bool { found == nil }
 
