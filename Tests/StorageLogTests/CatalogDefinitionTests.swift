@@ -278,6 +278,19 @@ import Testing
         }
     }
 
+    @Test("GRDB forgets what is compiled to inspect one table for adoption before the next")
+    func forgottenInspections() throws {
+        try DatabaseQueue().inDatabase { db in
+            for number in 0..<9 { try db.execute(sql: "CREATE TABLE t\(number)(id INTEGER PRIMARY KEY)") }
+            let owner = CountingOwner()
+            try withExtendedLifetime(owner) {
+                let connection = try Connection(db.connection.handle, owner: owner)
+                #expect(try AdoptionInspection(connection).plan([]).adopted.count == 9)
+                #expect(owner.forgotten >= 9)
+            }
+        }
+    }
+
     @Test(
         "Text functions of a connection without GRDB have GRDB's results",
         arguments: [

@@ -47,7 +47,7 @@ extension Schema {
     /// than 16,777,216 rows or 512 MiB of texts and blobs. `storagekit adopt` takes several commits for a large database, but only
     /// for one that isn't a store yet.
     public mutating func adopt(_ table: String) {
-        addStep("adopt \(table)") { try $0.writer.adopt(table) }
+        addStep("adopt \(table)") { try $0.writer.adopt([table]) }
     }
 
     /// Renames an entity's table, which keeps its rows and their history.

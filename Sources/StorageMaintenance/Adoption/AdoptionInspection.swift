@@ -9,12 +9,17 @@ package import StorageLog
 /// Not `Sendable`: it belongs to the connection's thread.
 package struct AdoptionInspection {
     private let database: Connection
+    private let catalog: Catalog
     private let progress: (_ rows: Int64) throws -> Void
     /// Rows between two calls of `progress`.
     private static let progressInterval: Int64 = 4_096
 
-    package init(_ database: Connection, progress: @escaping (Int64) throws -> Void = { _ in }) {
+    /// - Parameter catalog: The catalog of the store; nil if it has to be read, or the database isn't a store.
+    package init(
+        _ database: Connection, catalog: Catalog? = nil, progress: @escaping (Int64) throws -> Void = { _ in }
+    ) throws {
         self.database = database
+        self.catalog = try catalog ?? (StoreFormat.isStore(database) ? Catalog.load(database) : Catalog())
         self.progress = progress
     }
 
@@ -24,16 +29,16 @@ package struct AdoptionInspection {
     package func plan(_ names: [String]) throws -> AdoptionPlan {
         var plan = AdoptionPlan()
         try checkDatabase(&plan)
-        let found = try tables()
+        let found = try tables(names)
         for name in names where !found.contains(where: { $0.name.folded == name.folded }) {
-            if try StoreFormat.isStore(database), try Catalog.load(database).entity(stored: name) != nil {
+            if catalog.entity(stored: name) != nil {
                 throw StorageError(
                     .conflict, "\"\(name)\" has a history already.",
                     remedy: "Name other tables, or none for all the rest.")
             }
             throw StorageError(
                 .notFound, "There is no table \"\(name)\".",
-                remedy: StorageError.existing(found.map(\.name), none: "There is none without a history."))
+                remedy: StorageError.existing(try tables().map(\.name), none: "There is none without a history."))
         }
         let dependents = try ColumnDependents(database)
         let wanted = Set(names.map(\.folded))
@@ -51,15 +56,18 @@ package struct AdoptionInspection {
         let columnCount: Int
     }
 
-    private func tables() throws -> [Found] {
+    /// - Parameter names: The requested tables. Only a single one is looked up; otherwise all tables are returned.
+    private func tables(_ names: [String] = []) throws -> [Found] {
+        // A program that adopts one table after another would list all of them for each.
+        let source = names.count == 1 ? "temp.pragma_table_list(?1)" : "temp.pragma_table_list"
         let select = try PreparedStatement(
             database,
             """
-            SELECT name, type, wr, ncol FROM temp.pragma_table_list
+            SELECT name, type, wr, ncol FROM \(source)
             WHERE schema = 'main' AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             ORDER BY name
             """)
-        let catalog = try StoreFormat.isStore(database) ? Catalog.load(database) : Catalog()
+        if names.count == 1 { select.bind(text: names[0], at: 1) }
         let recorded = Set(catalog.entities.filter { !$0.isDropped }.map(\.stored.folded))
         var tables: [Found] = []
         while try select.step() {
@@ -137,6 +145,7 @@ extension AdoptionInspection {
     private func inspect(
         _ found: Found, _ dependents: ColumnDependents, read: inout Int64
     ) throws -> AdoptionPlan.Table {
+        database.forgetCompiledStatements()
         var table = AdoptionPlan.Table(name: found.name)
         table.obstacle = Self.kindObstacle(found)
         guard table.obstacle == nil else { return table }

@@ -162,9 +162,7 @@ extension DatabaseAdoption {
             let receipt =
                 isDryRun || plan.adopted.isEmpty
                 ? nil
-                : try await engine.commit(metadata) { writer, _ in
-                    for table in plan.adopted { try writer.adopt(table.name) }
-                }
+                : try await engine.commit(metadata) { writer, _ in try writer.adopt(plan.adopted.map(\.name)) }
             try await engine.close()
             return (plan, receipt)
         } catch {

@@ -3,15 +3,18 @@ internal import StorageCore
 package import StorageLog
 
 extension LogWriter {
-    /// Begins the history of a table created with SQL, with all its rows in the current commit. Does nothing if the
-    /// table has a history already, or had one before it was renamed or dropped: a program's declaration names it still.
+    /// Begins the history of tables created with SQL, with all their rows in the current commit. Skips a table that has a history
+    /// already, or had one before it was renamed or dropped: a program's declaration names it still.
     ///
-    /// - Throws: `not-found` if there is no such table, `schema-mismatch` if it can't have a history, `limit-exceeded` if its rows are too
+    /// - Throws: `not-found` if there is no such table, `schema-mismatch` if it can't have a history, `limit-exceeded` if the rows are too
     ///   many or too large for one commit.
-    package func adopt(_ table: String) throws {
-        guard catalog.entity(stored: table) == nil else { return }
-        if try !database.hasTable(table), try hasHadEntity(stored: table) { return }
-        let plan = try AdoptionInspection(database).plan([table])
+    package func adopt(_ tables: [String]) throws {
+        let names = try tables.filter { table in
+            guard catalog.entity(stored: table) == nil else { return false }
+            return try database.hasTable(table) || !hasHadEntity(stored: table)
+        }
+        guard !names.isEmpty else { return }
+        let plan = try AdoptionInspection(database, catalog: catalog).plan(names)
         for table in plan.left { throw StorageError.notAdopted(table) }
         let before = try SchemaUses(database)
         let entities = try plan.adopted.map { try declareAdopted($0.name) }

@@ -21,6 +21,7 @@ struct SchemaUses: Equatable {
               AND name NOT LIKE 'storage\\_%' ESCAPE '\\'
             """)
         while try select.step() {
+            database.forgetCompiledStatements()
             let name = quoted(select.string(1))
             if select.string(0) == "view" {
                 let view = try? PreparedStatement(database, "SELECT * FROM \(name)")
