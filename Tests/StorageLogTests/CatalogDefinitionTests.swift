@@ -256,6 +256,8 @@ import Testing
         var forgotten = 0
 
         func forgetCompiledStatements() { forgotten += 1 }
+
+        func checkCancellation() {}
     }
 
     @Test("GRDB forgets what is compiled for one table before the next, and before each reading of the schema")

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import SchemaTestSupport
 import StorageCore
@@ -216,6 +217,49 @@ import Testing
     /// The table and the tombstones that `fill` leaves.
     ///
     /// - Parameter columns: Those of a table that compares keys as the store's own does.
+    /// No statement of the store runs then that could be interrupted.
+    @Test("Merging ends when the task is cancelled")
+    func cancelledMerging() async throws {
+        let engine = try TestStore.inMemory(segmentLength: 64)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+            INSERT INTO t(id) SELECT i FROM n
+            """)
+        let (written, cancelled) = (Counter(), DispatchSemaphore(value: 0))
+        let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+        let waiting = DatabaseFunction("wait", argumentCount: 0) { _ in
+            if written.add() == 1 {
+                continuation.finish()
+                cancelled.wait()
+            }
+            return nil
+        }
+        let task = Task {
+            defer { continuation.finish() }
+            try await engine.read { db in
+                let source = try db.connection
+                let entity = try #require(try Catalog.load(source).entity(named: "t"))
+                let head = try LogReader(source).head().position
+                try DatabaseQueue().inDatabase { db in
+                    db.add(function: waiting)
+                    try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER)")
+                    try db.execute(sql: "CREATE TRIGGER written AFTER INSERT ON t BEGIN SELECT wait(); END")
+                    let target = Fold.Target(entity: entity, table: "t", column: \.stored, tombstones: nil)
+                    let replay = TableReplay(target: target, database: try db.connection, source: source)
+                    try replay.applyWindows(through: head, memory: 1)
+                }
+            }
+        }
+        for await _ in begun {}
+        task.cancel()
+        cancelled.signal()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect((1..<500).contains(written.value))
+        try await engine.close()
+    }
+
     private static func dump(
         of entity: CatalogEntity, columns definition: String? = nil, in source: Connection,
         _ fill: (TableReplay) throws -> Void

@@ -38,6 +38,8 @@ struct TableReplay {
         let pace = SortedWindows.Pace(memory: limit, mergeLimit: mergeLimit, keepsGone: target.tombstones != nil)
         let windows = try SortedWindows(of: [target.entity], through: position, from: LogReader(source), pace: pace)
         while let window = try windows.next()?.window {
+            // The store's connection, whose statements a cancelled read interrupts, isn't used any more.
+            try source.checkCancellation()
             try window.apply(0, to: target, in: database)
             windows.reuse(window)
         }

@@ -19,4 +19,9 @@ extension GRDB.Database: ConnectionOwner {
         // GRDB forgets them when it begins to compile. A blank text has no statement that could fail.
         try? execute(sql: " ")
     }
+
+    package func checkCancellation() throws {
+        // The work runs outside of the task. GRDB knows of its cancellation, and then refuses every statement.
+        try cachedStatement(sql: "SELECT 1").execute()
+    }
 }

@@ -69,6 +69,11 @@ package struct Connection {
     /// Not for code that SQLite calls while it compiles a statement: that may be one of GRDB's.
     package func forgetCompiledStatements() { owner?.forgetCompiledStatements() }
 
+    /// For work between statements that takes long: a statement itself is interrupted.
+    ///
+    /// - Throws: `CancellationError` if the task that reads by this connection was cancelled.
+    package func checkCancellation() throws { try owner?.checkCancellation() }
+
     /// Rows that the last statement inserted, updated or deleted.
     package var changes: Int { Int(sqlite3_changes64(handle)) }
 
@@ -157,4 +162,5 @@ package struct Connection {
 /// The object that has opened a connection, and takes account of the statements that are compiled there.
 package protocol ConnectionOwner: AnyObject {
     func forgetCompiledStatements()
+    func checkCancellation() throws
 }
