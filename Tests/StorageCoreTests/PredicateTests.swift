@@ -122,6 +122,16 @@ import Testing
         }
     }
 
+    /// Each level has the one before twice, which takes no memory.
+    @Test("A condition whose parts double with each level is refused at once", .timeLimit(.minutes(1)))
+    func doublingParts() {
+        var condition = RowPredicate.isNull(column: "t")
+        for _ in 0..<60 { condition = .any([condition, .not(condition)]) }
+        let error = #expect(throws: StorageError.self) { try PredicateSQL(condition) { $0 } }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message == "A condition consists of more than 1048576 conditions.")
+    }
+
     @Test("Unknown columns and raw SQL are refused")
     func unknownColumnsAndRawSQL() {
         let unknown = #expect(throws: StorageError.self) {

@@ -21,6 +21,9 @@ public enum Limits {
     package static let tableColumns = 2_000
     /// How deeply a condition may be nested: its recursive uses fit any thread's stack.
     package static let conditionDepth = 200
+    /// The conditions that one may join or negate, those of its parts included. A part that occurs several times counts each time:
+    /// nested ones take no memory, and all uses would take time that doubles with each level.
+    package static let conditionParts = 1 << 20
     /// Positions and numbers of commits. Computing with such a number, read from any file, doesn't overflow.
     package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
     /// Times of commits, in microseconds since 1970 UTC, with the same margin.

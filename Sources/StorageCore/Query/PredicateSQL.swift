@@ -5,9 +5,9 @@ package struct PredicateSQL {
     private let name: (String) throws -> String
 
     /// - Parameter name: Returns a column's quoted name in SQL; throws for an unknown one.
-    /// - Throws: `limit-exceeded` for a condition that is nested too deeply, or a pattern that is too long.
+    /// - Throws: `limit-exceeded` for a condition that is nested too deeply or has too many parts, or a pattern that is too long.
     package init(_ predicate: RowPredicate, name: @escaping (String) throws -> String) throws {
-        try predicate.checkDepth()
+        try predicate.checkSize()
         self.name = name
         try append(predicate)
     }

@@ -103,18 +103,33 @@ extension RowPredicate {
         }
     }
 
-    /// Checks that the condition isn't nested too deeply, before a recursive function reads it.
+    /// Checks that the condition isn't nested too deeply and doesn't have too many parts, before a recursive function reads it.
     ///
-    /// - Throws: `limit-exceeded` if it is.
-    package func checkDepth() throws(StorageError) {
+    /// - Throws: `limit-exceeded` if it is or has.
+    /// - Complexity: O(parts), but at most ``Limits/conditionParts``.
+    package func checkSize() throws(StorageError) {
         var level = parts
+        var count = level.count
         for _ in 0..<Limits.conditionDepth {
             if level.isEmpty { return }
-            level = level.flatMap(\.parts)
+            var next: [RowPredicate] = []
+            for part in level {
+                let parts = part.parts
+                count += parts.count
+                guard count <= Limits.conditionParts else { throw Self.tooManyParts() }
+                next += parts
+            }
+            level = next
         }
         throw StorageError(
             .limitExceeded, "A condition is nested deeper than \(Limits.conditionDepth) levels.",
             remedy: "Join conditions of one kind in one list, `.all([…])` or `.any([…])`, or use `in`.")
+    }
+
+    private static func tooManyParts() -> StorageError {
+        StorageError(
+            .limitExceeded, "A condition consists of more than \(Limits.conditionParts) conditions.",
+            remedy: "Join fewer conditions; for many values of a column use `in`.")
     }
 
     /// The conditions that this one joins or negates.

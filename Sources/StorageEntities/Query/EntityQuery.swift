@@ -37,7 +37,7 @@ extension EntityQuery {
         with { request in
             var condition = condition
             do throws(StorageError) {
-                try condition.checkDepth()
+                try condition.checkSize()
                 if request.scope != nil { try StorageScope.check(condition) }
             } catch {
                 // The call that runs the query throws it; until then nothing reads the condition.
