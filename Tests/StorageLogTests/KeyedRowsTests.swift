@@ -394,4 +394,36 @@ import Testing
         }
         try await engine.close()
     }
+
+    @Test("A row that another program has inserted again is shown as it was before its delete")
+    func foreignInserts() async throws {
+        let folder = try TemporaryFolder()
+        let tables = Array(Self.tables.dropLast())
+        let engine = try await Self.open(folder, tables)
+        let point = engine.committed.position
+        let condition = RowPredicate.comparison(column: "n", .equal, .value(12))
+        let before = try await engine.read { db in try tables.map { try Self.matches(condition, of: $0, db) } }
+        for table in tables { try await engine.commit("DELETE FROM \(table.name) WHERE n = 12") }
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { db in
+            for table in tables {
+                try db.execute(sql: table.insertion(12...12))
+                try db.execute(sql: "UPDATE \(table.name) SET t = 'foreign' WHERE n = 12")
+            }
+        }
+        try foreign.close()
+        for isOld in [false, true] {
+            if isOld { try await Self.passTime(engine) }
+            for index in tables.indices {
+                let column = tables[index].name == "pairs" ? "a" : "id"
+                let key = RowPredicate.comparison(column: column, .equal, .value(tables[index].firstKey(12)))
+                let answers = try await engine.read { db in
+                    try Self.answers(key && condition, of: tables[index], at: point, in: db)
+                }
+                #expect(answers.seen == before[index], "\(tables[index].name), old: \(isOld)")
+                #expect(answers.copied == before[index], "\(tables[index].name), old: \(isOld)")
+            }
+        }
+        try await engine.close()
+    }
 }
