@@ -424,6 +424,13 @@ import Testing
                 #expect(answers.copied == before[index], "\(tables[index].name), old: \(isOld)")
             }
         }
+        // Moving forward again couldn't restore what the other program wrote.
+        let isMoved = try await engine.read { db in
+            let snapshot = try MaterializedSnapshot(at: engine.committed.position, of: db, schema: .current)
+            try snapshot.prepare(tables: tables.map(\.name), from: db)
+            return try snapshot.move(to: point, from: db)
+        }
+        #expect(!isMoved)
         try await engine.close()
     }
 }

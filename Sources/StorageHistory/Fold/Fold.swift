@@ -6,7 +6,8 @@ package import StorageLog
 /// Applies events to tables one by one, forward or backward; ``NetWindow`` does it row by row.
 ///
 /// A row that another program has deleted is still in the tables, because the log doesn't know of it. If it is inserted again, the
-/// insert, which points back to no event, replaces it.
+/// insert, which points back to no event, replaces it. In the same way, the deleted row replaces one that another program has inserted
+/// since, when its delete is undone.
 ///
 /// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its connection's thread.
 package final class Fold {
@@ -54,11 +55,12 @@ package final class Fold {
         }
     }
 
-    /// An insert of a row that was there, because the log has no event of its delete.
+    /// An insert of a row that was there, because the log has no event of its delete; or, backward, a delete of a row that is there,
+    /// because the log has no event of its insert.
     package struct Replacement {
-        /// The insert's position.
+        /// The position of the insert or delete.
         package let position: Int64
-        /// The position of the row's event before.
+        /// The position that the row had.
         package let earlier: Int64
         package let entity: UInt32
     }
@@ -141,7 +143,7 @@ package final class Fold {
     ///
     /// - Parameters:
     ///   - report: Called with the position and a description of the error, when checking.
-    ///   - replaced: Called for each insert that replaces a row.
+    ///   - replaced: Called for each event that replaces a row.
     ///   - after: Called with each event's index once it is applied.
     package func apply(
         _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
@@ -220,11 +222,11 @@ package final class Fold {
         }
     }
 
-    /// Removes the row with the key of an insert that points back to no event.
+    /// Removes the row with the key of an insert that points back to no event, or of a delete that is undone.
     ///
-    /// - Returns: The position of the row's last event; nil if there is no such row, so that the insert conflicts with another one.
+    /// - Returns: The row's position; nil if there is no such row, so that the insert conflicts with another one.
     private func takeReplacedRow(_ view: EventView, event index: Int, plan: Plan) throws -> Int64? {
-        guard direction == .forward, plan.operation == STORAGE_INSERT, view.events[index].previous == 0,
+        guard plan.operation == STORAGE_INSERT, direction == .backward || view.events[index].previous == 0,
             let target = targets[plan.entity]
         else { return nil }
         let key = view.key(of: index)

@@ -7,6 +7,9 @@ extension MaterializedSnapshot {
     /// That many events are applied in any case, even if fewer would recreate the tables.
     private static let shortDistance: Int64 = 1_024
 
+    /// A row that another program has inserted would be lost: moving forward again can't restore it.
+    private struct RowWithoutEvent: Error {}
+
     /// Moves the tables that exist already to another position, by applying or undoing the events in between.
     ///
     /// - Returns: Whether it was possible: not if the schema differs there, or if recreating the tables is less work.
@@ -36,7 +39,8 @@ extension MaterializedSnapshot {
                 try LogReader(source).forEachBatch(
                     in: positions, descending: target < current, where: fold.wants
                 ) { batch in
-                    try fold.apply(batch, in: positions)
+                    try fold.apply(
+                        batch, in: positions, replaced: { _ in if target < current { throw RowWithoutEvent() } })
                     return true
                 }
                 // An index of other rows would return wrong results; it is rebuilt by the next search.
@@ -51,6 +55,7 @@ extension MaterializedSnapshot {
                 // A row of the past may violate a constraint that its table got later, and a row that another program had deleted
                 // can't be undone: then the tables are recreated.
                 if let error = error as? StorageError, [.conflict, .corrupt].contains(error.code) { return false }
+                if error is RowWithoutEvent { return false }
                 throw error
             }
             db.clearSchemaCache()
