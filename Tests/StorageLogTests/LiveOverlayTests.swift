@@ -199,4 +199,24 @@ import Testing
         }
         try await engine.close()
     }
+
+    /// The rows that have changed are in a table of that database.
+    @Test("SQL that names the main database doesn't read a part of the table")
+    func mainDatabase() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try await Self.open(folder)
+        let point = engine.committed.position
+        try await engine.commit("UPDATE texts SET n = n + 100000 WHERE n < 4")
+        try await engine.read { db in
+            let snapshot = try MaterializedSnapshot(at: point, of: db, schema: .current)
+            let error = #expect(throws: DatabaseError.self) {
+                try snapshot.readRows(of: "texts", from: db) { past in
+                    #expect(try Self.isView(Self.tables[0], past))
+                    return try Int.fetchOne(past, sql: "SELECT count(*) FROM main.texts")
+                }
+            }
+            #expect(error?.message?.contains("no such table") == true)
+        }
+        try await engine.close()
+    }
 }
