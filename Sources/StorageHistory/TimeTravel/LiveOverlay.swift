@@ -24,11 +24,11 @@ package struct LiveOverlay {
     /// Runs `body` on one state of the store, in which an entity's table is as it was. There is no other table of the store's.
     ///
     /// - Parameters:
-    ///   - target: The table to fill; its entity had the same columns as now.
+    ///   - entity: One that had the same columns as now.
     ///   - live: A connection of the store, inside a read.
     /// - Throws: ``Unsupported`` before `body` runs; what `body` throws.
     static func read<Result>(
-        _ target: Fold.Target, at position: Int64, of live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
+        _ entity: CatalogEntity, at position: Int64, of live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
     ) throws -> Result {
         var configuration = GRDB.Configuration()
         configuration.label = "StorageKit recent past"
@@ -45,8 +45,8 @@ package struct LiveOverlay {
             defer { try? PreparedStatement(connection, "ROLLBACK").execute() }
             do {
                 let overlay = try LiveOverlay(db, at: position, of: source)
-                try overlay.add(target)
-                try overlay.hideTables(besides: target.entity)
+                try overlay.add(entity)
+                try overlay.hideTables(besides: entity)
             } catch let error as StorageError where !error.endsRead {
                 throw Unsupported()
             }
@@ -57,17 +57,19 @@ package struct LiveOverlay {
     }
 
     private struct Names {
-        /// The view, and the table of the rows that have changed, as they were.
-        let table: String
+        let view: String
         let live: String
+        /// The table of the rows that have changed, as they were. By the view's name, `main` would seem to have few rows.
+        let past: String
         /// The rowids of the live rows that have changed.
         let changed: String
         /// These rows.
         let outdated: String
 
         init(of table: String) {
-            self.table = quoted(table)
+            view = quoted(table)
             live = "\(AttachedStore.name).\(quoted(table))"
+            past = "main.\(quoted("storage_past_\(table)"))"
             changed = "main.\(quoted("storage_changed_\(table)"))"
             outdated = "temp.\(quoted("storage_outdated_\(table)"))"
         }
@@ -86,7 +88,7 @@ package struct LiveOverlay {
             arguments: [table])
         guard isView == true else { return nil }
         let names = Names(of: table)
-        return ([names.live, "main.\(names.table)"], [names.outdated])
+        return ([names.live, names.past], [names.outdated])
     }
 
     private init(_ db: GRDB.Database, at position: Int64, of source: Connection) throws {
@@ -100,26 +102,27 @@ package struct LiveOverlay {
         else { throw Unsupported() }
     }
 
-    private func add(_ target: Fold.Target) throws {
-        let entity = target.entity
+    private func add(_ entity: CatalogEntity) throws {
         let names = Names(of: entity.stored)
-        let (table, live, changed) = (names.table, names.live, names.changed)
         // An empty table with the exact SQL of the live one, so that it compares and sorts alike.
-        guard let creation = try SchemaStatement.table(entity.stored, of: connection, in: AttachedStore.name) else {
-            throw Unsupported()
-        }
-        try creation.run(on: connection)
-        try PreparedStatement(connection, "CREATE TABLE \(changed)(id INTEGER PRIMARY KEY)").execute()
+        guard
+            let creation = try SchemaStatement.table(entity.stored, of: connection, in: AttachedStore.name),
+            let sql = TableSQL.renaming(creation.sql, to: names.past)
+        else { throw Unsupported() }
+        try PreparedStatement(connection, sql).execute()
+        try PreparedStatement(connection, "CREATE TABLE \(names.changed)(id INTEGER PRIMARY KEY)").execute()
         if position < head {
-            try copyChanged(entity, from: live, to: "main.\(table)", noting: changed)
+            try copyChanged(entity, names)
+            let target = Fold.Target(
+                entity: entity, table: names.past, column: { quoted($0.stored) }, tombstones: nil)
             let replay = TableReplay(target: target, database: connection, source: connection)
             guard try replay.undoEvents(in: position + 1...head) else { throw Unsupported() }
         }
-        let isUnchanged = try isEmpty(changed) && isEmpty("main.\(table)")
-        let unchanged = try "\(live) WHERE \(entity.rowid) NOT IN (SELECT id FROM \(changed))"
-        let rows = isUnchanged ? live : "\(unchanged) UNION ALL SELECT * FROM main.\(table)"
-        try PreparedStatement(connection, "CREATE TEMP VIEW \(table) AS SELECT * FROM \(rows)").execute()
-        let outdated = try "\(live) WHERE \(entity.rowid) IN (SELECT id FROM \(changed))"
+        let isUnchanged = try isEmpty(names.changed) && isEmpty(names.past)
+        let unchanged = try "\(names.live) WHERE \(entity.rowid) NOT IN (SELECT id FROM \(names.changed))"
+        let rows = isUnchanged ? names.live : "\(unchanged) UNION ALL SELECT * FROM \(names.past)"
+        try PreparedStatement(connection, "CREATE TEMP VIEW \(names.view) AS SELECT * FROM \(rows)").execute()
+        let outdated = try "\(names.live) WHERE \(entity.rowid) IN (SELECT id FROM \(names.changed))"
         try PreparedStatement(connection, "CREATE TEMP VIEW \(names.outdated) AS SELECT * FROM \(outdated)").execute()
     }
 
@@ -147,15 +150,13 @@ package struct LiveOverlay {
     }
 
     /// Copies the live rows of the keys that have events.
-    private func copyChanged(
-        _ entity: CatalogEntity, from live: String, to table: String, noting changed: String
-    ) throws {
+    private func copyChanged(_ entity: CatalogEntity, _ names: Names) throws {
         let rowid = try entity.rowid
         let find = try PreparedStatement(
-            connection, "SELECT \(rowid) FROM \(live) WHERE \(RowLookup.condition(of: entity))")
-        let note = try PreparedStatement(connection, "INSERT OR IGNORE INTO \(changed)(id) VALUES (?1)")
+            connection, "SELECT \(rowid) FROM \(names.live) WHERE \(RowLookup.condition(of: entity))")
+        let note = try PreparedStatement(connection, "INSERT OR IGNORE INTO \(names.changed)(id) VALUES (?1)")
         let copy = try PreparedStatement(
-            connection, "INSERT OR ABORT INTO \(table) SELECT * FROM \(live) WHERE \(rowid) = ?1")
+            connection, "INSERT OR ABORT INTO \(names.past) SELECT * FROM \(names.live) WHERE \(rowid) = ?1")
         let positions = position + 1...head
         let isOfEntity = { (header: SegmentHeader) in header.entities.contains(entity.id) }
         try LogReader(connection).forEachBatch(in: positions, where: isOfEntity) { batch in

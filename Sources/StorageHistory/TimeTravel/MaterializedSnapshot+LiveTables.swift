@@ -25,8 +25,8 @@ extension MaterializedSnapshot {
                 let started = ContinuousClock.now
                 defer { timeOfViews.withLock { $0 += ContinuousClock.now - started } }
                 do {
-                    let target = try target(withDeclaredDefaults(entity, of: source))
-                    return try LiveOverlay.read(target, at: position, of: live, body)
+                    let entity = try withDeclaredDefaults(entity, of: source)
+                    return try LiveOverlay.read(entity, at: position, of: live, body)
                 } catch is LiveOverlay.Unsupported {}
             }
             if let condition, let keyed = KeyedRows(of: entity, where: condition, at: position, source: source),
