@@ -214,6 +214,39 @@ import Testing
         try await engine.close()
     }
 
+    /// The events of the two then alternate in the log, and are found by their back-links as those of two rows.
+    @Test("A row that another program has restored after it was inserted again has the values of all events")
+    func restoredRowAfterInsert() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 1_024))
+        try await engine.adopt(
+            "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(id, v, w) VALUES (1, 'a', 'b'), (2, 'a', 'b')")
+        let inserted = try #require(try await engine.integer("SELECT _position FROM t WHERE id = 1"))
+        let foreign = try DatabaseQueue.foreign(path: folder.path())
+        try await foreign.write { try $0.execute(sql: "DELETE FROM t WHERE id = 1") }
+        try await engine.commit("INSERT INTO t(id, v, w) VALUES (1, 'c', 'd')")
+        try await foreign.write {
+            try $0.execute(sql: "INSERT OR REPLACE INTO t VALUES (1, 'a', 'b', ?)", arguments: [inserted])
+        }
+        try foreign.close()
+        try await engine.commit("UPDATE t SET w = 'e' WHERE id = 1")
+        for id in 3..<30 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), \(id))") }
+        try await engine.withWriter { writer, _ in
+            let head = try LogReader(writer.database).head().position
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            let byEvents = try Self.dump(of: entity, in: writer.database) { try $0.applyEvents(through: head) }
+            for memory in [1, 500, 1 << 20] {
+                let byWindows = try Self.dump(of: entity, in: writer.database) {
+                    try $0.applyWindows(through: head, memory: memory)
+                }
+                #expect(byWindows == byEvents, "\(memory) bytes")
+            }
+        }
+        try await engine.close()
+    }
+
     /// The table and the tombstones that `fill` leaves.
     ///
     /// - Parameter columns: Those of a table that compares keys as the store's own does.
