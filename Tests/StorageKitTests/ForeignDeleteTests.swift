@@ -106,6 +106,24 @@ import Testing
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// The change after that points back to the event before the row was deleted.
+    @Test("If its earlier state was restored, too, windows make what the events make one by one")
+    func restoredState() async throws {
+        let (store, before) = try await makeStore()
+        let foreign = try store.otherProgram()
+        try await foreign.write {
+            try $0.execute(sql: "UPDATE notes SET text = 'changed', _position = ? WHERE id = 1", arguments: [before])
+        }
+        try foreign.close()
+        try await store.storage.save(Note(id: 1, text: "at last"))
+        for (collects, sorts) in [(false, false), (true, false), (true, true)] {
+            var pace = Rebuild.Pace()
+            (pace.collects, pace.sorts) = (collects, sorts)
+            _ = try await Rebuild(store.storage.engine, pace: pace).run()
+            #expect(try await texts(store.storage) == ["at last", "note 2", "note 3"], "\(collects), \(sorts)")
+        }
+    }
+
     /// The second time the row is deleted by StorageKit, in the same range of the log.
     @Test("Folded ranges of any size equal the tables", arguments: [1, 20_000, 3 << 20])
     func foldedRanges(memory: Int) async throws {

@@ -12,6 +12,7 @@ extension NetWindow {
     ///   - eventLimit: The number of events after which the window ends in any case.
     ///   - gap: The window ends before this many events that aren't needed: the next one skips them without decoding them.
     ///   - check: Called for each segment with the position that was reached; may throw to stop.
+    /// - Throws: ``Unordered``; the errors of the log and of `check`.
     package mutating func fill(
         through end: Int64, from batches: BatchIterator, eventLimit: Int = .max, gap: Int64 = NetWindow.gap,
         check: (Int64) throws -> Void = { _ in }
@@ -39,6 +40,6 @@ extension NetWindow {
                 break
             }
         }
-        finish(at: reached)
+        try finish(at: reached)
     }
 }

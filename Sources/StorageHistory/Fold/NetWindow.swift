@@ -8,6 +8,10 @@ package import StorageLog
 /// A table to which a window is applied is written once for each row, however many versions the row had. Events find their row by
 /// their back-links, so no key is looked up.
 package struct NetWindow: Sendable {
+    /// Events of one row have to be applied one by one, because their back-links don't say in which order they came: another program has
+    /// deleted the row, and has restored it with its earlier position after it was inserted again.
+    package struct Unordered: Error {}
+
     /// A row's state before and after the window.
     struct Row: Sendable {
         let table: Int
@@ -206,11 +210,13 @@ package struct NetWindow: Sendable {
     package func isWorthSeeking(through end: Int64) -> Bool { mostlyComesBack && end - last > 4 * (last - first) }
 
     /// Ends the window at a position.
-    package mutating func finish(at position: Int64) {
+    ///
+    /// - Throws: ``Unordered``.
+    package mutating func finish(at position: Int64) throws(Unordered) {
         last = position
         batches = []
         heap.terminate()
-        sort()
+        try sort()
     }
 
     private func plan(_ shape: storage_shape, _ links: inout [Link]) throws -> ShapePlan? {
@@ -424,7 +430,7 @@ extension NetWindow {
 // MARK: Order
 
 extension NetWindow {
-    private mutating func sort() {
+    private mutating func sort() throws(Unordered) {
         for table in tables.indices {
             let rowIndices = rows.indices.filter { rows[$0].table == table }
             let sorted = values.withUnsafeBufferPointer { values in
@@ -433,6 +439,7 @@ extension NetWindow {
                         .sorted(rowIndices.map { (row: Int32($0), values: rows[$0].values) })
                 }
             }
+            if haveAlternatingEvents(sorted.repeats, of: sorted.rows) { throw Unordered() }
             let order = merge(sorted.repeats, of: sorted.rows)
             tables[table].gone = order.filter { !rows[Int($0)].isThere }
             tables[table].present = order.filter { rows[Int($0)].isThere }
@@ -446,6 +453,7 @@ extension NetWindow {
     ///   - repeats: The indices in `order` of rows with the key of the row before.
     ///   - order: The rows in the order of their keys.
     /// - Returns: The order without rows that were replaced.
+    /// - Precondition: Not ``haveAlternatingEvents(_:of:)``.
     private mutating func merge(_ repeats: [Int], of order: [Int32]) -> [Int32] {
         guard !repeats.isEmpty else { return order }
         var order = order
@@ -464,6 +472,25 @@ extension NetWindow {
             order[index] = later
         }
         return order.filter { $0 >= 0 }
+    }
+
+    /// Whether an event of a row comes after the first one of a later row of the same key. The parameters are those of ``merge(_:of:)``.
+    private func haveAlternatingEvents(_ repeats: [Int], of order: [Int32]) -> Bool {
+        guard !repeats.isEmpty else { return false }
+        // For each of these rows, where those of its key begin in the order.
+        var starts: [Int32: Int] = [:]
+        for index in repeats {
+            let start = starts[order[index - 1], default: index - 1]
+            starts[order[index - 1]] = start
+            starts[order[index]] = start
+        }
+        var latest: [Int: Int32] = [:]
+        for row in rowOfEvent {
+            guard let start = starts[row] else { continue }
+            if row < latest[start, default: row] { return true }
+            latest[start] = row
+        }
+        return false
     }
 }
 

@@ -58,6 +58,7 @@ package final class SortedWindows: @unchecked Sendable {
     /// - Parameters:
     ///   - entities: Those whose rows are folded, which ``NetWindow/takes(_:)``.
     ///   - check: Called for each segment with the position that was reached; may throw to stop.
+    /// - Throws: ``NetWindow/Unordered``; the errors of the log, of the temporary file and of `check`.
     package init(
         of entities: [CatalogEntity], through position: Int64, from reader: LogReader, pace: Pace,
         check: (Int64) throws -> Void = { _ in }

@@ -23,7 +23,7 @@ struct TableReplay {
     }
 
     /// Applies the events up to a position to an empty table, folded window by window, so that each row is written once. Rows are
-    /// inserted in the order of their keys.
+    /// inserted in the order of their keys. Events that can't be folded are applied one by one.
     ///
     /// Only for a table that ``NetWindow/takes(_:)``.
     ///
@@ -36,7 +36,12 @@ struct TableReplay {
         let limit =
             limit ?? min(Self.windowMemory, max(Self.leastWindowMemory, Int(position) * Self.windowMemoryForEvent))
         let pace = SortedWindows.Pace(memory: limit, mergeLimit: mergeLimit, keepsGone: target.tombstones != nil)
-        let windows = try SortedWindows(of: [target.entity], through: position, from: LogReader(source), pace: pace)
+        let windows: SortedWindows
+        do {
+            windows = try SortedWindows(of: [target.entity], through: position, from: LogReader(source), pace: pace)
+        } catch is NetWindow.Unordered {
+            return try applyEvents(through: position)
+        }
         while let window = try windows.next()?.window {
             // The store's connection, whose statements a cancelled read interrupts, isn't used any more.
             try source.checkCancellation()

@@ -269,6 +269,8 @@ package struct Rebuild: Sendable {
                     try Task.checkCancellation()
                     meter.update(Dictionary(uniqueKeysWithValues: entities.map { ($0.id, reached / 2) }))
                 }
+            } catch is NetWindow.Unordered {
+                return nil
             } catch let error as StorageError where error.isOfTheMachine {
                 // Mostly the temporary file: if it is the store's, reading without sorting fails, too.
                 return nil
@@ -325,8 +327,12 @@ package struct Rebuild: Sendable {
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
             let batches = try BatchIterator(window.first...end, of: reader)
-            try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
-                try Task.checkCancellation()
+            do {
+                try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
+                    try Task.checkCancellation()
+                }
+            } catch is NetWindow.Unordered {
+                return nil
             }
             return window
         }
