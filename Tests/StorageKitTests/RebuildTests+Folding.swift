@@ -254,6 +254,38 @@ extension RebuildTests {
         #expect(try await storage.verify().isSound)
     }
 
+    /// While it is rebuilt beside the old one, the table has another name.
+    @Test("A table whose CHECK contains its name is rebuilt, and recreated if it was dropped")
+    func checkWithNameOfTable() async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("spans") { db in
+                try db.execute(
+                    sql: "CREATE TABLE spans(id INTEGER PRIMARY KEY, low, high, CHECK (spans.low < spans.high))")
+            }
+            schema.adopt("spans")
+        }
+        try await store.storage.write { tx in
+            try tx.execute("INSERT INTO spans(id, low, high) VALUES (1, 1, 2), (2, 1, 2), (3, 1, 2)")
+            try tx.execute("UPDATE spans SET high = 5 WHERE id = 2; DELETE FROM spans WHERE id = 3")
+        }
+        let select = "SELECT id || '|' || low || '|' || high || '|' || _position FROM spans ORDER BY id"
+        let before = try await store.storage.read { try String.fetchAll($0, sql: select) }
+        _ = try await store.storage.rebuild()
+        #expect(try await store.storage.read { try String.fetchAll($0, sql: select) } == before)
+        try await store.storage.close()
+        let foreign = try store.otherProgram()
+        try await foreign.write { try $0.execute(sql: "DROP TABLE spans") }
+        try foreign.close()
+        try await store.reopen()
+        #expect(try await store.storage.read { try String.fetchAll($0, sql: select) } == before)
+        let verified = try await store.storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        let error = await #expect(throws: StorageError.self) {
+            try await store.storage.write { try $0.execute("INSERT INTO spans(id, low, high) VALUES (4, 2, 1)") }
+        }
+        #expect(error?.code == .conflict)
+    }
+
     /// Rows that exchange what must be unique can do it one after the other only, as they did.
     @Test("Rows that swap a unique value are rebuilt")
     func swappedUniqueValues() async throws {
