@@ -84,13 +84,12 @@ extension RebuildWriter {
     }
 
     func make(_ entity: CatalogEntity, isUnconstrained: Bool) throws {
+        let isUnconstrained = try isUnconstrained || !makeStrict(entity)
         if isUnconstrained {
             let columns = entity.live.map { quoted($0.stored) + $0.defaultClause }
             let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
             let list = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
             try PreparedStatement(writer.database, "CREATE TABLE \(ShadowTable.table(entity.id)) (\(list))").execute()
-        } else {
-            try makeStrict(entity, named: ShadowTable.table(entity.id))
         }
         try ShadowTable(
             entity: entity.id, position: 0, definition: Catalog.text(of: entity.definition),
@@ -98,11 +97,18 @@ extension RebuildWriter {
         ).save(writer)
     }
 
-    /// Creates an empty table with exactly the entity's SQL according to the log, without indexes.
-    func makeStrict(_ entity: CatalogEntity, named name: String) throws {
-        guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: name) else {
+    /// Creates an empty shadow with exactly the entity's SQL according to the log, without indexes.
+    ///
+    /// - Returns: Whether it was possible: not under another name if a CHECK contains that of the table.
+    private func makeStrict(_ entity: CatalogEntity) throws -> Bool {
+        guard let sql = TableSQL.renaming(try entity.statements.table.sql, to: ShadowTable.table(entity.id)) else {
             throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")
         }
-        try PreparedStatement(writer.database, sql).execute()
+        do {
+            try PreparedStatement(writer.database, sql).execute()
+        } catch let error as StorageError where error.code == .database {
+            return false
+        }
+        return true
     }
 }

@@ -67,8 +67,8 @@ extension RebuildWriter {
     private func install(_ shadow: ShadowTable, as entity: CatalogEntity, keepsOld: Bool) throws -> Int {
         if !keepsOld { try checkIsNotAhead(of: shadow, entity) }
         let table = quoted(entity.stored)
-        let fresh = try strict(shadow, entity)
-        let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")
+        let rowids = try KeptRowids(of: entity, writer.database).assign(to: shadow.table, as: entity)
+        let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(shadow.table)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
         count.reset()
         let counter = RowidCounter(of: entity, writer.database)
@@ -76,7 +76,11 @@ extension RebuildWriter {
         if keepsOld { try RetainedTable.keep(entity.stored, as: RetainedTable.name(of: entity), writer.database) }
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
-        try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
+        if shadow.isUnconstrained {
+            try makeTable(of: entity, with: shadow, keeping: rowids)
+        } else {
+            try PreparedStatement(writer.database, "ALTER TABLE \(shadow.table) RENAME TO \(table)").execute()
+        }
         try AttachedObjects.make(of: entity, in: writer.database)
         try takeTombstones(entity.id)
         try counter.advance(atLeast: assigned)
@@ -84,19 +88,16 @@ extension RebuildWriter {
         return rows
     }
 
-    /// The shadow as a table with the entity's constraints.
-    private func strict(_ shadow: ShadowTable, _ entity: CatalogEntity) throws -> String {
-        let rowids = try KeptRowids(of: entity, writer.database).assign(to: shadow.table, as: entity)
-        guard shadow.isUnconstrained else { return shadow.table }
-        let name = quoted("storage_strict_\(entity.id)")
-        try makeStrict(entity, named: name)
+    /// Creates an entity's table, with its constraints, from the rows of the shadow.
+    private func makeTable(of entity: CatalogEntity, with shadow: ShadowTable, keeping rowids: [String]) throws {
+        try entity.statements.table.run(on: writer.database)
         let list = (rowids + entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         try PreparedStatement(
-            writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)"
+            writer.database,
+            "INSERT OR ABORT INTO \(quoted(entity.stored))(\(list)) SELECT \(list) FROM \(shadow.table)"
         )
         .execute()
         try PreparedStatement(writer.database, "DROP TABLE \(shadow.table)").execute()
-        return name
     }
 
     /// Replaces the entity's tombstones. They are mostly unchanged, and comparing costs less than writing them again.

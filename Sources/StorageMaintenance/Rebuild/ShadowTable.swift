@@ -10,8 +10,8 @@ struct ShadowTable {
     var position: Int64
     /// The entity's definition in the catalog when the shadow was created. If it has changed, the shadow can't be used.
     let definition: String
-    /// Whether the shadow has neither types nor constraints: its table has foreign keys, or a historical row violates a
-    /// constraint that was added later.
+    /// Whether the shadow has neither types nor constraints: its table has foreign keys or a CHECK that contains its name, or a
+    /// historical row violates a constraint that was added later.
     let isUnconstrained: Bool
 
     /// The shadow's quoted name in SQL.
