@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StorageCore
 import TestSupport
 import Testing
 
