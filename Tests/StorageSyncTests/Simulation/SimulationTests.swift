@@ -45,9 +45,12 @@ struct SimulationTests {
     @Test("Planted defects are found", arguments: PlantedDefect.allCases)
     func plantedDefects(_ defect: PlantedDefect) {
         // The rarest, origins that are forgotten, shows in one of a thousand seeds, however much trouble there is; OutboxMergingTests
-        // hold to it each time. The first seed is one of those: whoever changes the simulation may look for another.
-        let found = ([516] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
-        #expect(found != nil)
+        // test it each time. The first seed is one of those. After a change of the simulation or of the core it may be another, which
+        // a run with STORAGEKIT_TEST_SCALE=2 prints.
+        let seeds: [UInt64] = [1_482] + Array(1...(testScale > 1 ? 5_000 : 250))
+        let found = seeds.first { !run($0, defect: defect).findings.isEmpty }
+        #expect(found != nil, "no seed finds it; look for one with STORAGEKIT_TEST_SCALE=2")
+        if let found, found > 250, found != seeds[0] { print("\(defect) is found by seed \(found)") }
     }
 
     /// Many clients of one hub: five seeds of 2,000 at scale 100.
