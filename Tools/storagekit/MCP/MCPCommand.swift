@@ -57,9 +57,11 @@ struct MCPCommand: AsyncParsableCommand {
 
     /// Ends all running commands when the server receives a terminating signal.
     private static func end(_ server: MCPServer) -> [any DispatchSourceSignal] {
-        [SIGTERM, SIGINT, SIGHUP].map { number in
+        // Of its own: running calls may block all threads of the global queues, for seconds.
+        let queue = DispatchQueue(label: "storagekit.mcp.signals")
+        return [SIGTERM, SIGINT, SIGHUP].map { number in
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 server.cancelAll()
                 // A call that has ended removes its folder, which may have a copy of the store.

@@ -24,7 +24,10 @@ struct MCPInput {
 
     /// Requests from before the end of a pipe are still answered, if that doesn't take long.
     private func end() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.graceSeconds) { [server] in server.cancelAll() }
+        // A queue of its own: running calls may block all threads of the global ones.
+        DispatchQueue(label: "storagekit.mcp.end").asyncAfter(deadline: .now() + Self.graceSeconds) { [server] in
+            server.cancelAll()
+        }
         server.waitForCalls()
     }
 }
