@@ -126,7 +126,7 @@ extension WriterGuardTests {
     func limitsCountPerCommit() async throws {
         let store = try await makeStore()
         // Together they are longer than a commit may be.
-        let blob = String(repeating: "x", count: 60 << 20)
+        let blob = String(ascii: "x", count: 60 << 20)
         let outcomes = try await together(store, 9) { tx, index in try tx.save(Note(id: 10 + index, text: blob)) }
         #expect(outcomes.allSatisfy { $0 == nil })
         #expect(try await store.storage.count(Note.self) == 10)

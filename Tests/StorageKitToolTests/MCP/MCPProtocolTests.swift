@@ -118,7 +118,7 @@ import Testing
         (#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}"#, -32_602),
         (String(repeating: "[", count: 100_000), -32_700),
         (
-            #"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\#(String(repeating: "a", count: 5_000_000))"}}"#,
+            #"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\#(String(ascii: "a", count: 5_000_000))"}}"#,
             -32_600
         ),
     ]
