@@ -34,15 +34,17 @@ import Testing
     }
 
     /// Lines of many lengths, some longer than all buffers.
-    private static func sample(seed: UInt64) -> [UInt8] {
-        var generator = SplitMix64(seed: seed)
+    private static let sample: [UInt8] = {
+        var generator = SplitMix64(seed: 1)
         var bytes: [UInt8] = []
         for length in [0, 1, 700_000, 3, 0, 262_144, 262_143, 5] + (0..<3000).map({ $0 % 500 }) {
             bytes += (0..<length).map { _ in UInt8.random(in: 32..<127, using: &generator) }
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
-    }
+    }()
+
+    private static let compressedSample = compressed(sample)
 
     /// A frame with one raw block `abc` that asks for a window of two to the power of `windowLog` (RFC 8878, 3.1.1).
     private static func frame(windowLog: UInt8) -> [UInt8] {
@@ -75,7 +77,7 @@ import Testing
 
     @Test("Compression changes nothing")
     func compressionChangesNothing() throws {
-        let content = Self.sample(seed: 1)
+        let content = Self.sample
         let plain = try lines(of: content)
         #expect(
             plain.lines.map { Array($0.text.utf8) }
@@ -83,10 +85,10 @@ import Testing
                     Array.init))
         let cut = content.count / 3
         let frames = [
-            compressed(content), compressed(content, windowLog: 27),
+            Self.compressedSample, compressed(content, windowLog: 27),
             compressed(Array(content[..<cut])) + compressed([]) + compressed(Array(content[cut...]), level: 9),
             // A skippable frame in front, as parallel compressors write it.
-            [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4] + compressed(content),
+            [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4] + Self.compressedSample,
         ]
         for frame in frames {
             let other = try lines(of: frame)
@@ -97,7 +99,7 @@ import Testing
 
     @Test("The hash covers all bytes so far")
     func hashCoversAllBytes() throws {
-        let content = Self.sample(seed: 2)
+        let content = Self.sample
         let file = try TemporaryFile(content)
         let reader = try LineReader(path: file.path)
         while try reader.next() != nil, reader.lineNumber < 1000 {}
@@ -127,7 +129,7 @@ import Testing
 
     @Test("Truncation is an error wherever it happens")
     func truncationIsAnError() throws {
-        let whole = compressed(Self.sample(seed: 3))
+        let whole = Self.compressedSample
         var generator = SplitMix64(seed: 4)
         for length in [4, 5, 12, whole.count - 1]
             + (0..<40).map({ _ in Int.random(in: 5..<whole.count, using: &generator) })
@@ -141,7 +143,7 @@ import Testing
 
     @Test("Damage and foreign bytes are errors")
     func damageAndForeignBytes() throws {
-        let whole = compressed(Self.sample(seed: 5))
+        let whole = Self.compressedSample
         #expect(try error(of: whole + Array("tail".utf8)).status == .corrupt)
         #expect(try lines(of: Self.frame(windowLog: 27)).lines.map(\.text) == ["abc"])
         #expect(try error(of: Self.frame(windowLog: 28)).status == .corrupt)
@@ -166,7 +168,7 @@ import Testing
     @Test("Pipes are read as they deliver")
     func pipes() throws {
         let pipe = Pipe()
-        let content = Self.sample(seed: 8)
+        let content = Self.sample
         let writing = pipe.fileHandleForWriting
         let writer = BackgroundThread {
             var rest = compressed(content)[...]

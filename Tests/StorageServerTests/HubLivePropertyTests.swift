@@ -48,11 +48,10 @@
         private struct History: Sendable {
             var writes: [(position: Int64, id: String, document: Written?)] = []
 
-            func documents(at position: Int64) -> [String: Written] {
+            /// What was there in the end.
+            var documents: [String: Written] {
                 var documents: [String: Written] = [:]
-                for write in writes.sorted(by: { $0.position < $1.position }) where write.position <= position {
-                    documents[write.id] = write.document
-                }
+                for write in writes.sorted(by: { $0.position < $1.position }) { documents[write.id] = write.document }
                 return documents
             }
         }
@@ -170,7 +169,7 @@
                         try await writers.waitForAll()
                     }
                     // In the end every follower has the last result.
-                    let documents = run.history.withLock { $0.documents(at: .max) }
+                    let documents = run.history.withLock { $0.documents }
                     for query in queries.indices {
                         for isAda in [true, false] {
                             let last = try Self.expected(documents, query, isAda: isAda)
@@ -191,11 +190,15 @@
                     }
                 }
                 store.stop()
-                let all = run.seen.withLock { $0 }
-                let known = run.history.withLock { $0 }
+                let all = run.seen.withLock { $0 }.sorted { $0.result.position < $1.result.position }
+                var writes = run.history.withLock { $0.writes }.sorted { $0.position < $1.position }[...]
                 #expect(all.count > 60)
+                var documents: [String: Written] = [:]
                 for each in all {
-                    let documents = known.documents(at: each.result.position)
+                    while let write = writes.first, write.position <= each.result.position {
+                        documents[write.id] = write.document
+                        writes.removeFirst()
+                    }
                     let expected = try Self.expected(documents, each.query, isAda: each.isAda)
                     try #require(
                         each.result.documents == expected,
