@@ -784,25 +784,29 @@ struct StoreHubTests {
     /// As deep as a field may be, a document is read by all who read it.
     @Test("Deep values are readable by everybody")
     func deepValues() async throws {
+        func deep(_ depth: Int, _ kinds: [(open: String, close: String)]) -> String {
+            let levels = (0..<depth).map { kinds[$0 % kinds.count] }
+            return levels.map(\.open).joined() + "1" + levels.reversed().map(\.close).joined()
+        }
+        let (array, object) = (("[", "]"), ("{\"a\":", "}"))
+        for kinds in [[array], [object], [array, object]] {
+            _ = try HubFields(json: "{\"v\":\(deep(510, kinds))}".utf8)
+            #expect(throws: JSONReader.Malformed.self) { try HubFields(json: "{\"v\":\(deep(511, kinds))}".utf8) }
+        }
+        // Of both kinds, because Foundation takes seconds for each such value.
+        let value = deep(510, [array, object])
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
-        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-            let deep = { (depth: Int) in
-                let (start, end) = (String(repeating: open, count: depth), String(repeating: close, count: depth))
-                return start + (open == "[" ? "" : "1") + end
-            }
-            let body = try HubFields(json: "{\"v\":\(deep(510))}".utf8)
-            #expect(throws: JSONReader.Malformed.self) { try HubFields(json: "{\"v\":\(deep(511))}".utf8) }
-            _ = try await hub.write(.save(body.columns), to: "1", of: "notes", as: .full)
-            let query = QueryBuilder().where("v", isNotEqualTo: 1)
-            let found = try await hub.documents(of: "notes", matching: query, as: .full)
-            let sent = try #require(try HubDocumentPage(json: found.json).documents.first)
-            #expect(sent.fields["v"] == deep(510))
-            // As an engine makes a model of it, and writes that again.
-            let model = try DocumentFields(sent.fields).document([String: JSONValue].self)
-            #expect(try DocumentFields(encoding: model).values["v"] == deep(510))
-            #expect(try JSONValue(encoding: model) == .object(model))
-        }
+        let body = try HubFields(json: "{\"v\":\(value)}".utf8)
+        _ = try await hub.write(.save(body.columns), to: "1", of: "notes", as: .full)
+        let query = QueryBuilder().where("v", isNotEqualTo: 1)
+        let found = try await hub.documents(of: "notes", matching: query, as: .full)
+        let sent = try #require(try HubDocumentPage(json: found.json).documents.first)
+        #expect(sent.fields["v"] == value)
+        // As an engine makes a model of it, and writes that again.
+        let model = try DocumentFields(sent.fields).document([String: JSONValue].self)
+        #expect(try DocumentFields(encoding: model).values["v"] == value)
+        #expect(try JSONValue(encoding: model) == .object(model))
     }
 
     private static func normalized(_ json: String) throws -> NSObject? {
