@@ -366,7 +366,7 @@ import Testing
         var shown: [String] = []
         var positions = [Int64](repeating: -1, count: kinds.count)
         for kind in kinds { shown.append(try #require(try await kind.next()).text) }
-        for _ in 0..<12 {
+        for _ in 0..<(testScale > 1 ? 12 : 6) {
             // All of them read one of these tables.
             let changes =
                 [novelChange(&generator), novelistChange(&generator)]

@@ -52,7 +52,7 @@ extension RebuildTests {
     }
 
     /// A window that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
-    @Test("Folded ranges equal replaying event by event", arguments: testSeeds(2))
+    @Test("Folded ranges equal replaying event by event", arguments: testSeeds(1))
     func foldedRangesEqualReplay(seed: UInt64) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         var random = SplitMix64(seed: seed)

@@ -9,7 +9,7 @@ import Testing
 
 /// Statements for a difference give the tables of the other state, whatever happened to columns, indexes and names.
 @Suite struct DifferenceStatementsTests {
-    @Test("Random changes of tables", arguments: TestSettings.seeds(6, from: 12_000))
+    @Test("Random changes of tables", arguments: TestSettings.seeds(4, from: 12_000))
     func randomChanges(seed: UInt64) async throws {
         var changes = TableChanges(seed: seed)
         let engine = try TestStore.inMemory()

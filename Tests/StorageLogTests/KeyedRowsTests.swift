@@ -118,7 +118,7 @@ import Testing
         return Answers(seen: seen, copied: copied, isMade: isMade)
     }
 
-    @Test("Rows that are found by their keys are those of the table", arguments: testSeeds(3))
+    @Test("Rows that are found by their keys are those of the table", arguments: testSeeds(2))
     func agreesWithTables(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         let engine = try await Self.open(folder, Self.tables)

@@ -77,7 +77,7 @@ import Testing
             == "view"
     }
 
-    @Test("A view over the live table has the rows of a copy", arguments: testSeeds(3))
+    @Test("A view over the live table has the rows of a copy", arguments: testSeeds(2))
     func agreesWithCopies(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         let engine = try await Self.open(folder)

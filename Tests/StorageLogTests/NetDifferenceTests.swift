@@ -21,7 +21,7 @@ import Testing
     /// Rows as a reader of differences sees them: by name, NULL being nothing.
     private typealias Rows = [String: [[Cell]: [String: Cell]]]
 
-    @Test("Applied to one state it gives the other", arguments: TestSettings.seeds(4, from: 5_000))
+    @Test("Applied to one state it gives the other", arguments: TestSettings.seeds(3, from: 5_000))
     func applyingGivesOtherState(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The first changes and those that follow are the changes, in their order, wherever the first ones end.
-    @Test("The first changes and the rest are all changes", arguments: TestSettings.seeds(3, from: 8_000))
+    @Test("The first changes and the rest are all changes", arguments: TestSettings.seeds(2, from: 8_000))
     func firstChangesAndRest(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("As statements it produces the other tables", arguments: TestSettings.seeds(3, from: 6_000))
+    @Test("As statements it produces the other tables", arguments: TestSettings.seeds(2, from: 6_000))
     func differenceAsStatements(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)

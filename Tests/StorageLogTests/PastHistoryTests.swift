@@ -17,7 +17,7 @@ import Testing
         min(8 + 13 * Int(seed - min(seed, base)), 60)
     }
 
-    @Test("Every point is read as it was", arguments: TestSettings.seeds(6, from: 11_000))
+    @Test("Every point is read as it was", arguments: TestSettings.seeds(5, from: 11_000))
     func everyPointAsItWas(seed: UInt64) async throws {
         let commits = Self.commits(seed, from: 11_000)
         let (engine, states) = try await NetDifferenceTests.history(seed, commits: commits, changesShapes: true)

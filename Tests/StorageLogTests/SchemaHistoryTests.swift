@@ -11,7 +11,7 @@ import Testing
 @Suite struct SchemaHistoryTests {
     @Test("Every commit knows what it did to the schema", arguments: [1, 3, 1_024])
     func schemaChangesOfCommits(segmentLength: Int) async throws {
-        for seed in TestSettings.seeds(4, from: 77) {
+        for seed in TestSettings.seeds(2, from: 77) {
             var random = SplitMix64(seed: seed)
             let engine = try TestStore.inMemory(segmentLength: segmentLength)
             var commits: [CommitReceipt] = []

@@ -107,7 +107,7 @@ import Testing
         return differences
     }
 
-    @Test("The catalog after each change is that of the schema", arguments: TestSettings.seeds(4, from: 1))
+    @Test("The catalog after each change is that of the schema", arguments: TestSettings.seeds(3, from: 1))
     func catalogEqualsSchema(seed: UInt64) async throws {
         var generator = HostileDefinitions(seed: seed)
         let engine = try TestStore.inMemory()

@@ -53,7 +53,7 @@ extension RevertTests {
     /// The last seed found a revert that an `ON UPDATE` action kept from being reverted itself.
     @Test(
         "Reverts and restores leave other rows as they are, whatever refers to what",
-        arguments: testSeeds(20) + [8_134_646_536_169_874_213])
+        arguments: testSeeds(10) + [8_134_646_536_169_874_213])
     func randomReferences(seed: UInt64) async throws {
         var tables = ReferringTables(seed: seed)
         let storage = try openTable(tables.sql, adopting: ReferringTables.names)

@@ -267,19 +267,19 @@ import Testing
         return (storage, await storage.subscriptions.counters.reloads - reloads)
     }
 
-    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(8))
+    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(4))
     func incrementalQueries(seed: UInt64) async throws {
         let (_, reloads) = try await run(seed) { incremental($0) }
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("Conditions on related rows are kept up to date by changes wherever they are", arguments: testSeeds(10))
+    @Test("Conditions on related rows are kept up to date by changes wherever they are", arguments: testSeeds(5))
     func nestedConditions(seed: UInt64) async throws {
         let (_, reloads) = try await run(seed) { nested($0) }
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(4))
+    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(2, atLeast: 2))
     func unusualTables(seed: UInt64) async throws {
         _ = try await run(seed, isIncremental: nil) {
             try UnusualLibrary.open(&$0)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test("Queries that can only be reloaded are right as well", arguments: testSeeds(4))
+    @Test("Queries that can only be reloaded are right as well", arguments: testSeeds(2))
     func queriesThatRunAgain(seed: UInt64) async throws {
         _ = try await run(seed, isIncremental: false) { rerun($0) }
     }

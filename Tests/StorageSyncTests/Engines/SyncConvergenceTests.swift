@@ -7,7 +7,7 @@ import Testing
 /// Devices that write the same few documents at random, offline at times, with processes that end, answers that get lost and
 /// writes that are refused: once all is well again, nothing is pending and everybody has what the remote has.
 @MainActor @Suite struct SyncConvergenceTests {
-    @Test("Devices converge", arguments: testSeeds(10))
+    @Test("Devices converge", arguments: testSeeds(6))
     func devicesConverge(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             var random = PredicateGenerator(seed: seed)

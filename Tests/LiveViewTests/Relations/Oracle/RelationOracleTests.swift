@@ -122,7 +122,7 @@ import Testing
 
     // MARK: Readers beside commits
 
-    @Test("Differences that are read beside commits lead to the state of their position", arguments: testSeeds(20))
+    @Test("Differences that are read beside commits lead to the state of their position", arguments: testSeeds(10))
     func readersBesideCommits(seed: UInt64) async throws {
         var generator = SplitMix64(seed: seed)
         let size = 3 + generator.below(8)
