@@ -23,10 +23,15 @@ import Testing
 
     // MARK: Opening
 
+    /// Keeps the engine of live views from doing anything.
+    private func held(_ storage: Storage) async -> Hold {
+        await Hold { body in storage.subscriptions.now { _ in body() } }
+    }
+
     @Test("A view that is refreshed while it opens opens once")
     func refreshWhileOpening() async throws {
         let storage = try await open(0..<5)
-        let hold = await EngineHold(storage.subscriptions)
+        let hold = await held(storage)
         let list = QuerySubscription(storage.query(Card.self), start: .background)
         let refreshes = (0..<3).map { _ in Task { await list.refresh() } }
         // Everybody has had a turn of the main actor by then.
@@ -44,7 +49,7 @@ import Testing
     @Test("A view that is cancelled while it opens stays as it is")
     func cancelWhileOpening() async throws {
         let storage = try await open(0..<5)
-        let hold = await EngineHold(storage.subscriptions)
+        let hold = await held(storage)
         let list = QuerySubscription(storage.query(Card.self), start: .background)
         for _ in 0..<20 { await Task.yield() }
         list.cancel()
@@ -197,7 +202,7 @@ import Testing
             storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: isAnchored ? .anchored : .numbered,
             start: .immediate)
         await page.goToPage(2)
-        let hold = await EngineHold(storage.subscriptions)
+        let hold = await held(storage)
         let turning = Task { await page.goToNextPage() }
         for _ in 0..<20 { await Task.yield() }
         let receipt = try await storage.delete(Card.self, id: 15)

@@ -1,6 +1,6 @@
-import Foundation
 import GRDB
 import StorageCore
+import TestSupport
 
 @testable import StorageLog
 @testable import StorageViews
@@ -25,7 +25,7 @@ struct ScenarioRun {
     private let store: StorageEngine
     private let engine: SubscriptionEngine
     private let views: [(name: String, oracle: any ViewOracle)]
-    private var pause: EnginePause?
+    private var pause: Hold?
 
     static func outcome(of scenario: Scenario, lie: Lie? = nil) async -> Outcome {
         do {
@@ -91,7 +91,10 @@ struct ScenarioRun {
     }
 
     /// Commits come together until somebody looks, and always in the same way.
-    private mutating func hold() async { if pause == nil { pause = await EnginePause(engine) } }
+    private mutating func hold() async {
+        guard pause == nil else { return }
+        pause = await Hold { [engine] body in engine.now { _ in body() } }
+    }
 
     private mutating func letGo() {
         pause?.end()
@@ -171,25 +174,4 @@ extension Scenario.Relation {
             return Fault("relation total", "\(left) \(one), \(right) \(other)")
         }
     }
-}
-
-/// Keeps an engine from looking at anything.
-private struct EnginePause: Sendable {
-    private let gate = DispatchSemaphore(value: 0)
-
-    init(_ engine: SubscriptionEngine) async {
-        let gate = gate
-        await withCheckedContinuation { begun in
-            // A thread of its own: those of tasks may all be waiting.
-            Thread.detachNewThread {
-                engine.now { _ in
-                    begun.resume()
-                    gate.wait()
-                }
-            }
-        }
-    }
-
-    /// To be called once.
-    func end() { gate.signal() }
 }
