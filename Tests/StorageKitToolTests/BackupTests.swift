@@ -779,7 +779,7 @@ import Testing
         var longest = Duration.milliseconds(50)
         for round in 0..<24 {
             // Every day, further rounds only until it was killed in time.
-            if round >= 10, absent > 0, whole > 0, testScale <= 1 { break }
+            if round >= 6, absent > 0, whole > 0, testScale <= 1 { break }
             // The first one isn't killed: how long it takes is what moments are chosen by.
             let delay = round == 0 ? nil : longest * Double.random(in: 0.05...1.1)
             let taken = try await ToolProcess.runSilently(arguments, store: path, killedAfter: delay)

@@ -202,7 +202,7 @@ import Testing
 
     // MARK: Random histories
 
-    @Test("A history of hostile tables leads to the same tables and operations", arguments: testSeeds(3))
+    @Test("A history of hostile tables leads to the same tables and operations", arguments: testSeeds(2))
     func hostileHistory(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         let engine = try StorageEngine.open(path: folder.path("one.sqlite"), configuration: StorageConfig())
@@ -243,7 +243,7 @@ import Testing
         try Self.expectSound(store, "seed \(seed)")
     }
 
-    @Test("Random operations do what plain SQLite does with them", arguments: testSeeds(4))
+    @Test("Random operations do what plain SQLite does with them", arguments: testSeeds(3))
     func randomOperations(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         var generator = TypedOperations(seed: seed)

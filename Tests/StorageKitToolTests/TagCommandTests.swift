@@ -85,7 +85,7 @@ import Testing
     @Test("Writing commands", arguments: writingCases)
     private func writingOutput(_ golden: Case) async throws {
         // A store of its own, because only one process may write.
-        let store = try await Self.makeStore()
+        let store = try SampleStore(copying: try await Self.shared.value)
         try GoldenOutputTests.check(golden, store: store.path)
         #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
     }
@@ -105,7 +105,7 @@ import Testing
     /// Tags and notes are of the point, too: those that came later are left out, those that were deleted later are back.
     @Test("A store that is restored to a point has its tags")
     func restoredTags() async throws {
-        let store = try await Self.makeStore()
+        let store = try SampleStore(copying: try await Self.shared.value)
         let engine = try SampleStore.open(store.path)
         _ = try await engine.removeTag("start", metadata: CommitMetadata())
         _ = try await engine.tag("later", at: .head, metadata: CommitMetadata())

@@ -138,7 +138,7 @@ import Testing
 
     /// The same statements with the guard and without: the same events, tables and answers. SQLite updates the rows of a table
     /// with triggers in another order, so the store without the guard has triggers that do nothing.
-    @Test("The store's own writes are the same with the guard", arguments: testSeeds(3))
+    @Test("The store's own writes are the same with the guard", arguments: testSeeds(2))
     func ownWrites(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         var generator = HostileStatements(seed: seed)

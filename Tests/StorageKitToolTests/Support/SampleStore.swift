@@ -23,9 +23,11 @@ final class SampleStore: Sendable {
     static let start: Int64 = 1_714_557_600_000_000
     private static let hour: Int64 = 3_600_000_000
 
-    /// A copy of the shared one, which is a single file as long as nobody has it open.
-    init() async throws {
-        let original = try await Self.shared.value
+    /// A copy of the shared one.
+    convenience init() async throws { try self.init(copying: try await Self.shared.value) }
+
+    /// - Parameter original: Is a single file as long as nobody has it open.
+    init(copying original: SampleStore) throws {
         folder = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: original.path, toPath: folder.path())
     }
