@@ -18,7 +18,8 @@
             let container = try PersistenceContainer.file(at: URL(fileURLWithPath: store)) {
                 $0.autoSchema(StoryRecord.self)
             }
-            let stories = container.results(of: StorySources(remote: HTTPRemote(service)).source(\.best))
+            let stories = container.results(
+                of: StorySources(remote: HTTPRemote(service)).source(\.best), start: .immediate)
             show(stories)
             if stories.isLoading {
                 await stories.waitUntilRefreshed()

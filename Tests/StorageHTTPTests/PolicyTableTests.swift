@@ -130,7 +130,8 @@
                 let fails = asks && !the.network.isFine
 
                 let results = home.container.results(
-                    of: source(the.network == .unreachable ? unreachable.origin : server.origin))
+                    of: source(the.network == .unreachable ? unreachable.origin : server.origin),
+                    start: .immediate)
                 let shown = opening[0] == "stored" ? stored : []
                 #expect(results.items == shown)
                 #expect(results.isLoading == asks)

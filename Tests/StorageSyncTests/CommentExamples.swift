@@ -108,8 +108,8 @@ import StorageSync
         try await session.signIn()
         container.credentialsChanged()
         let tasks = container.results(of: sources.all)
-        print(tasks.items, tasks.isStale)
         await tasks.refresh()
+        print(tasks.items, tasks.isStale)
         let storage = container.storage
         for status in try await storage.querySourceStatuses() where status.failures > 0 {
             print(status.source, status.lastError ?? "", status.nextRefresh as Any)

@@ -188,7 +188,7 @@ import Testing
         try await home.container.refresh(home.source(.networkFirst))
         let configuration = StorageConfig(isReadOnly: true)
         let reader = try PersistenceContainer.file(at: url, config: configuration)
-        let results = reader.results(of: home.source(.networkFirst))
+        let results = reader.results(of: home.source(.networkFirst), start: .immediate)
         try await eventually { results.error != nil }
         #expect(results.error?.code == .readOnly)
         #expect(results.items == [chore(1)])
@@ -212,7 +212,7 @@ import Testing
         await #expect(throws: StorageError.self) { try await home.container.refresh(source) }
         try await eventually { home.clock.sleeperCount == 0 }
         let reader = try PersistenceContainer.file(at: url, config: .init(isReadOnly: true, clock: home.clock))
-        let results = reader.results(of: source)
+        let results = reader.results(of: source, start: .immediate)
         try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
         home.clock.advance(by: .seconds(120))
         await results.refresh()

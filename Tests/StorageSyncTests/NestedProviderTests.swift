@@ -30,7 +30,7 @@ private struct HomeSources {
         _ policy: QueryCachePolicy, _ innerPolicy: QueryCachePolicy? = nil
     ) throws -> (outer: QueryResults<Chore>, inner: QueryResults<Chore>) {
         func results() throws -> QueryResults<Chore> {
-            home.container.results(of: try QuerySourceRegistry.current.source(\HomeSources.all))
+            home.container.results(of: try QuerySourceRegistry.current.source(\HomeSources.all), start: .immediate)
         }
         return try withQuerySources(HomeSources(remote: outer, policy: policy)) {
             let first = try results()
@@ -48,7 +48,7 @@ private struct HomeSources {
         #expect(shown.inner.items.map(\.title) == ["outer"])
         // Somebody else begins to show it in the feature.
         let source = HomeSources(remote: inner, policy: .networkFirst).source(\.all)
-        let third = home.container.results(of: source)
+        let third = home.container.results(of: source, start: .immediate)
         await third.waitUntilRefreshed()
         #expect(counts == [1, 1])
         #expect(third.items.map(\.title) == ["inner"])
@@ -126,7 +126,8 @@ private struct HomeSources {
         await shown.outer.waitUntilRefreshed()
         #expect(shown.inner.items.map(\.title) == ["outer"])
         try await eventually { home.clock.sleeperCount == 1 }
-        let third = home.container.results(of: HomeSources(remote: inner, policy: .localOnly).source(\.all))
+        let third = home.container.results(
+            of: HomeSources(remote: inner, policy: .localOnly).source(\.all), start: .immediate)
         home.clock.advance(by: .seconds(300))
         try await eventually { counts == [2, 0] && !third.isLoading }
     }

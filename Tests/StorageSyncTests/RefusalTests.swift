@@ -15,7 +15,7 @@ import Testing
         try await home.container.refresh(home.source(policy))
         home.clock.advance(by: .seconds(301))
         home.remote.failure = Self.refusal
-        let results = home.container.results(of: home.source(policy))
+        let results = home.container.results(of: home.source(policy), start: .immediate)
         try await eventually { results.error != nil && !results.isLoading }
         return results
     }
@@ -35,7 +35,7 @@ import Testing
             #expect(status.nextRefresh == nil)
             home.clock.advance(by: .seconds(86_400))
             // Neither for others who begin to show it.
-            let others = home.container.results(of: home.source(policy))
+            let others = home.container.results(of: home.source(policy), start: .immediate)
             #expect(others.items == [Household.chore(1)])
             #expect(others.error != nil)
             #expect(!others.isLoading)
@@ -77,7 +77,7 @@ import Testing
         let home = try Household()
         home.remote.failure = Self.refusal
         home.remote.hold()
-        let results = home.container.results(of: home.source(.networkFirst))
+        let results = home.container.results(of: home.source(.networkFirst), start: .immediate)
         try await eventually { home.remote.count == 1 }
         home.container.credentialsChanged()
         home.remote.release()
@@ -92,12 +92,12 @@ import Testing
         var results: QueryResults<Chore>? = try await refused(home, lenient)
         #expect(results != nil)
         results = nil
-        results = home.container.results(of: home.source(lenient))
+        results = home.container.results(of: home.source(lenient), start: .immediate)
         #expect(results?.isLoading == false)
         #expect(home.remote.count == 2)
         results = nil
         home.container.credentialsChanged()
-        results = home.container.results(of: home.source(lenient))
+        results = home.container.results(of: home.source(lenient), start: .immediate)
         try await eventually { home.remote.count == 3 && results?.isLoading == false }
     }
 
@@ -111,11 +111,11 @@ import Testing
             let home = try Household(at: url)
             home.clock.advance(by: .seconds(400))
             home.remote.failure = Self.refusal
-            let results = home.container.results(of: home.source(lenient))
+            let results = home.container.results(of: home.source(lenient), start: .immediate)
             #expect(results.items == [Household.chore(1)])
             #expect(results.error?.remedy.contains("isn't retried automatically") == true)
             try await eventually { home.remote.count == 1 && !results.isLoading }
-            let others = home.container.results(of: home.source(lenient))
+            let others = home.container.results(of: home.source(lenient), start: .immediate)
             #expect(!others.isLoading)
             #expect(home.remote.count == 1)
             #expect(home.clock.sleeperCount == 0)

@@ -47,7 +47,7 @@ import Testing
             #expect(status.lastRefresh == nil)
             #expect(status.source == "validated")
             home.remote.hold()
-            let results = container.results(of: source(home))
+            let results = container.results(of: source(home), start: .immediate)
             #expect(results.isStale)
             #expect(results.isLoading)
             home.remote.release()
@@ -61,7 +61,7 @@ import Testing
     @Test("A store from after the fetch is as fresh as the original")
     func storeFromAfterFetch() async throws {
         try await restore(after: 2) { container, home in
-            let results = container.results(of: source(home))
+            let results = container.results(of: source(home), start: .immediate)
             #expect(results.items == home.remote.rows)
             #expect(!results.isStale)
             #expect(!results.isLoading)

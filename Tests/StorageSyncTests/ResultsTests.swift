@@ -19,7 +19,7 @@ import Testing
         home.clock.advance(by: .seconds(301))
         home.remote.rows = [chore(1, "new")]
         home.remote.hold()
-        let results = home.container.results(of: source)
+        let results = home.container.results(of: source, start: .immediate)
         #expect(results.items == [chore(1, "old")])
         #expect(results.isStale)
         #expect(results.isLoading)
@@ -40,7 +40,7 @@ import Testing
             try await home.container.refresh(source)
             let count = home.remote.count
             home.clock.advance(by: .seconds(100))
-            let results = home.container.results(of: source)
+            let results = home.container.results(of: source, start: .immediate)
             #expect(results.items.count == 1)
             #expect(!results.isStale)
             #expect(!results.isLoading)
@@ -62,7 +62,7 @@ import Testing
         home.clock.advance(by: .seconds(301))
         home.remote.hold()
         home.remote.rows = [chore(1, "new")]
-        let results = home.container.results(of: source)
+        let results = home.container.results(of: source, start: .immediate)
         #expect(results.items == [])
         #expect(results.isLoading)
         home.remote.release()
@@ -82,7 +82,7 @@ import Testing
             try await home.container.refresh(source)
             home.clock.advance(by: .seconds(301))
             home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
-            let results = home.container.results(of: source)
+            let results = home.container.results(of: source, start: .immediate)
             try await eventually { results.error != nil }
             #expect(results.items == [chore(1, "old")])
             #expect(results.isStale)
@@ -113,7 +113,7 @@ import Testing
         let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
         try await home.container.refresh(source)
         home.clock.advance(by: .seconds(299))
-        let results = home.container.results(of: source)
+        let results = home.container.results(of: source, start: .immediate)
         home.remote.failure = FakeRemote.Failure(retryAfter: .hours(1))
         await results.refresh()
         #expect(results.error?.code == .remoteFailed)
@@ -162,7 +162,7 @@ import Testing
         let source = home.source(.networkOnly)
         try await home.container.refresh(source)
         home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
-        let results = home.container.results(of: source)
+        let results = home.container.results(of: source, start: .immediate)
         try await eventually { results.error != nil }
         #expect(results.items == [])
         await #expect(throws: StorageError.self) { try await home.container.fetch(source) }
@@ -180,7 +180,7 @@ import Testing
         let source = home.source(.networkFirst)
         // A view that makes a container each time that it is evaluated shows the same store.
         let all = (0..<10).map { number in
-            (number < 5 ? home.container : PersistenceContainer(home.storage)).results(of: source)
+            (number < 5 ? home.container : PersistenceContainer(home.storage)).results(of: source, start: .immediate)
         }
         // On the main actor: both ask before anybody looks whether the remote was asked.
         let refresh = Task { await all[0].refresh() }
@@ -201,7 +201,7 @@ import Testing
     func abandonedSource() async throws {
         let home = try Household()
         home.remote.hold()
-        var results: QueryResults<Chore>? = home.container.results(of: home.source(.networkFirst))
+        var results: QueryResults<Chore>? = home.container.results(of: home.source(.networkFirst), start: .immediate)
         try await eventually { home.remote.count == 1 }
         #expect(results?.isLoading == true)
         results = nil
@@ -210,7 +210,8 @@ import Testing
         #expect(try await home.storage.querySourceStatuses().isEmpty)
         // Nor does one that waits.
         home.remote.rows = [chore(1)]
-        results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        results = home.container.results(
+            of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))), start: .immediate)
         try await eventually { home.clock.sleeperCount == 1 }
         results = nil
         try await eventually { home.clock.sleeperCount == 0 }
@@ -233,11 +234,11 @@ import Testing
             try await home.storage.close()
         }
         let home = try Household(at: url)
-        let results = home.container.results(of: home.source(policy))
+        let results = home.container.results(of: home.source(policy), start: .immediate)
         #expect(results.items == [chore(1)])
         #expect(!results.isStale)
         #expect(results.error == nil)
-        let failing = home.container.results(of: home.source(policy, name: "failing"))
+        let failing = home.container.results(of: home.source(policy, name: "failing"), start: .immediate)
         #expect(failing.items == [chore(1)])
         #expect(!failing.isStale)
         #expect(failing.error != nil)
@@ -249,10 +250,54 @@ import Testing
         try await home.storage.close()
     }
 
+    @Test("Stored rows are read in the background by default")
+    func defaultStart() async throws {
+        let home = try Household()
+        try await home.storage.save(chore(1))
+        func later() -> [QueryResults<Chore>] {
+            [
+                home.container.results(of: QuerySource(Household.all)),
+                QueryResults(in: home.container) { QuerySource(Household.all, name: "other") },
+            ]
+        }
+        for results in later() {
+            #expect(results.items.isEmpty)
+            #expect(results.isLoading)
+            await results.refresh()
+            #expect(results.items == [chore(1)])
+            #expect(!results.isLoading)
+        }
+        let results = QueryResults(in: home.container, start: .immediate) { QuerySource(Household.all) }
+        #expect(results.items == [chore(1)])
+        #expect(!results.isLoading)
+    }
+
+    @Test("A stored row that is found by its key is available at once by default")
+    func defaultStartOfOneRow() async throws {
+        let home = try Household()
+        try await home.storage.save(chore(1))
+        let one = home.storage.query(Chore.self).where { $0.id == 1 }.request
+        let results = home.container.results(of: QuerySource(one))
+        #expect(results.items == [chore(1)])
+        #expect(!results.isLoading)
+    }
+
+    @Test("`.immediate` shows the rows of a source whose state is still being read")
+    func immediateStartOfOpeningSource() async throws {
+        let home = try Household()
+        try await home.storage.save(chore(1))
+        let later = home.container.results(of: QuerySource(Household.all), start: .background)
+        let results = home.container.results(of: QuerySource(Household.all), start: .immediate)
+        #expect(results.items == [chore(1)])
+        #expect(!results.isLoading)
+        await later.waitUntilRefreshed()
+        #expect(later.items == [chore(1)])
+    }
+
     @Test("Sources without a remote follow the store")
     func sourceWithoutRemote() async throws {
         let home = try Household()
-        let results = home.container.results(of: QuerySource(Household.all))
+        let results = home.container.results(of: QuerySource(Household.all), start: .immediate)
         #expect(results.items == [])
         #expect(!results.isLoading)
         #expect(!results.isStale)
@@ -267,7 +312,8 @@ import Testing
     @Test("A closed store isn't asked for any more")
     func closedStore() async throws {
         let home = try Household()
-        let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        let results = home.container.results(
+            of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))), start: .immediate)
         try await eventually { home.clock.sleeperCount == 1 }
         try await home.storage.close()
         home.clock.advance(by: .seconds(61))
@@ -282,7 +328,8 @@ import Testing
         let home = try Household()
         home.remote.failure = FakeRemote.Failure()
         if isAsking { home.remote.hold() }
-        let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        let results = home.container.results(
+            of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))), start: .immediate)
         try await eventually { home.remote.count == 1 }
         if !isAsking { try await eventually { results.status?.failures == 1 } }
         try await home.storage.close()
@@ -301,7 +348,7 @@ import Testing
     func remoteCancellingItself() async throws {
         let home = try Household()
         home.remote.failure = CancellationError()
-        let results = home.container.results(of: home.source(.networkFirst))
+        let results = home.container.results(of: home.source(.networkFirst), start: .immediate)
         try await eventually { results.error != nil && !results.isLoading }
         #expect(results.error?.code == .remoteFailed)
         #expect(results.status?.failures == 1)
@@ -326,7 +373,7 @@ import Testing
         for policy: QueryCachePolicy in [.networkFirst, .staleWhileRevalidate(staleAfter: .minutes(1)), .networkOnly] {
             let source = QuerySource(Household.all, name: "\(policy)")
                 .remote(merge: .replace) { try await remote.all() }.cache(policy)
-            let results = container.results(of: source)
+            let results = container.results(of: source, start: .immediate)
             await results.waitUntilRefreshed()
             await results.refresh()
             let refreshed = await #expect(throws: StorageError.self) { try await container.refresh(source) }
@@ -356,7 +403,7 @@ import Testing
         let remote = RemoteRows<Parcel>()
         let all: QueryRequest<Parcel> = Parcel.all()
         let source = QuerySource(all, name: "things").remote { try await remote.all() }.cache(.networkFirst)
-        let results = home.container.results(of: source)
+        let results = home.container.results(of: source, start: .immediate)
         await results.waitUntilRefreshed()
         #expect(results.status?.failures == 1)
         home.clock.advance(by: .seconds(120))

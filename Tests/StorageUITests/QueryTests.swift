@@ -133,6 +133,7 @@ import Testing
                 let list = TaskList()
                 let direct = DirectList(api)
                 for query in [list.$tasks, list.$completed, list.$urgent, list.$recent, direct.$tasks] {
+                    await query.waitUntilRefreshed()
                     for _ in 0..<2 {
                         let error = try #require(query.error)
                         #expect(error.code == .notFound)
@@ -217,7 +218,7 @@ private struct TaskSources {
     @Query(\TaskSources.all) var tasks: [Task]
     @Query(\TaskSources.completed) var completed: [Task]
     @Query(\TaskSources.byPriority, param: 2) var urgent: [Task]
-    @Query(\TaskSources.recent) var recent: [Task]
+    @Query(\TaskSources.recent, start: .immediate) var recent: [Task]
 }
 
 @StorageEntity

@@ -45,23 +45,30 @@ final class SourceRefreshSchedule {
     /// - Parameters:
     ///   - use: The first user, which is kept.
     ///   - key: The source's key in the open store.
+    ///   - isImmediate: Whether the source's state is read before this returns.
     init<Element>(
         _ source: QuerySource<Element>, for use: SourceUse, key: AnyHashable, in container: PersistenceContainer,
-        start: SubscriptionStart
+        isImmediate: Bool
     ) {
         uses = [WeakReference(use)]
         self.container = container
         self.key = key
         let storage = container.storage
         watch(use)
-        switch start {
-        case .immediate: open(Result { try storage.statusNow(of: source) })
-        case .automatic, .background:
-            task.task = Task { [weak self] in
-                let status = await Result { try await storage.status(of: source) }
-                if !Task.isCancelled { self?.open(status) }
-            }
+        if isImmediate {
+            openNow(source)
+            return
         }
+        task.task = Task { [weak self] in
+            let status = await Result { try await storage.status(of: source) }
+            if !Task.isCancelled { self?.open(status) }
+        }
+    }
+
+    /// Reads the source's state, if it wasn't read, before this returns.
+    func openNow<Element>(_ source: QuerySource<Element>) {
+        guard opening == nil else { return }
+        open(Result { try container.storage.statusNow(of: source) })
     }
 
     /// The user that automatic requests are made for; nil if there is none.

@@ -7,10 +7,10 @@ extension PersistenceContainer {
     /// All results of the same source and parameter share their state and run one request at a time, with the caller's
     /// remote.
     ///
-    /// - Parameter start: Whether to read the first value on the main actor before this returns.
+    /// - Parameter start: Whether the stored rows are available when this returns.
     @MainActor
     public func results<Element>(
-        of source: QuerySource<Element>, start: SubscriptionStart = .immediate
+        of source: QuerySource<Element>, start: SubscriptionStart = .automatic
     ) -> QueryResults<Element> {
         QueryResults(source, in: self, start: start)
     }
@@ -33,7 +33,7 @@ extension PersistenceContainer {
     @MainActor
     public func refresh<Element>(_ source: QuerySource<Element>) async throws {
         let use = SourceUse(source, in: storage)
-        let refresher = refresher(of: source, for: use, start: .background).refresher
+        let refresher = refresher(of: source, for: use, isImmediate: false).refresher
         await refresher.refresh(for: use)
         if let error = refresher.error { throw error }
     }
@@ -58,15 +58,20 @@ extension PersistenceContainer {
     }
 
     /// The shared refresher of a source, and whether it was created by this call.
+    ///
+    /// - Parameter isImmediate: Whether the source's state is read before this returns.
     @MainActor
     func refresher<Element>(
-        of source: QuerySource<Element>, for use: SourceUse, start: SubscriptionStart
+        of source: QuerySource<Element>, for use: SourceUse, isImmediate: Bool
     ) -> (refresher: SourceRefreshSchedule, isNew: Bool) {
         let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
         let refreshes = storage.refreshes
-        if let refresher = refreshes.refreshers[key]?.object as? SourceRefreshSchedule { return (refresher, false) }
+        if let refresher = refreshes.refreshers[key]?.object as? SourceRefreshSchedule {
+            if isImmediate { refresher.openNow(source) }
+            return (refresher, false)
+        }
         refreshes.refreshers = refreshes.refreshers.filter { $0.value.object != nil }
-        let refresher = SourceRefreshSchedule(source, for: use, key: key, in: self, start: start)
+        let refresher = SourceRefreshSchedule(source, for: use, key: key, in: self, isImmediate: isImmediate)
         refreshes.refreshers[key] = WeakReference(refresher)
         return (refresher, true)
     }

@@ -3,14 +3,14 @@ public import Observation
 public import StorageCore
 internal import StorageEntities
 public import StorageKit
-internal import StorageViews
+public import StorageViews
 
 /// The live rows of a query source: they follow the store, and the store follows the source's remote.
 ///
 /// ```swift
 /// let tasks = container.results(of: sources.all)
-/// print(tasks.items, tasks.isStale)
 /// await tasks.refresh()
+/// print(tasks.items, tasks.isStale)
 /// ```
 ///
 /// A failing remote never removes rows: they stay, ``error`` explains why they are old, and the remote is retried
@@ -39,7 +39,8 @@ public final class QueryResults<Element: RegisteredEntity> {
         query.request = source.request
         let rows = QuerySubscription(query, start: start)
         let use = SourceUse(source, in: container.storage)
-        let (refresher, isNew) = container.refresher(of: source, for: use, start: start)
+        // If the rows were read at once, so is the state of their source, without which they may not be shown.
+        let (refresher, isNew) = container.refresher(of: source, for: use, isImmediate: !rows.isLoading)
         let (answers, fetches) = (refresher.answerCount, refresher.fetchCount)
         live = Live(
             rows: rows, refresher: refresher, use: use, plan: isNew ? nil : refresher.reopen(for: use),
@@ -49,11 +50,16 @@ public final class QueryResults<Element: RegisteredEntity> {
 
     /// Creates the live rows of the source that a closure returns. If the closure throws, or there is no container,
     /// there are no rows, and ``error`` explains why.
-    public init(in container: PersistenceContainer?, _ resolve: () throws -> QuerySource<Element>) {
+    ///
+    /// - Parameter start: Whether the stored rows are available when this returns.
+    public init(
+        in container: PersistenceContainer?, start: SubscriptionStart = .automatic,
+        _ resolve: () throws -> QuerySource<Element>
+    ) {
         do {
             let source = try resolve()
             guard let container else { throw StorageError.noContainer() }
-            let results = QueryResults(source, in: container, start: .immediate)
+            let results = QueryResults(source, in: container, start: start)
             (live, failure) = (results.live, nil)
         } catch {
             (live, failure) = (nil, error.forSources)
@@ -84,7 +90,9 @@ public final class QueryResults<Element: RegisteredEntity> {
     public func refresh() async {
         guard let live else { return }
         await live.refresher.refresh(for: live.use)
-        if live.rows.error != nil { await live.rows.refresh() }
+        // Without a remote there is no request, and the source's state may still be being read.
+        if !live.refresher.isOpened { await live.refresher.answer() }
+        if live.rows.isLoading || live.rows.error != nil { await live.rows.refresh() }
     }
 
     /// Waits until the rows have been read and no request is in flight.

@@ -1,6 +1,7 @@
 public import StorageEntities
 internal import StorageKit
 public import StorageSync
+public import StorageViews
 
 #if canImport(SwiftUI)
     public import SwiftUI
@@ -35,34 +36,45 @@ public struct Query<Element: RegisteredEntity> {
         @Environment(\.persistenceContainer) private var container
     #endif
 
-    private init(_ resolve: @escaping @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>) {
-        _source = StateShim(wrappedValue: LazyResults(resolve))
+    private init(
+        start: SubscriptionStart, _ resolve: @escaping @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>
+    ) {
+        _source = StateShim(wrappedValue: LazyResults(start: start, resolve))
     }
 
     /// The rows of a provider's source.
-    public init<Provider: QuerySourceProvider>(_ path: KeyPath<Provider, QuerySource<Element>>) {
-        self.init { try $0.source(path) }
+    ///
+    /// - Parameter start: Whether the stored rows are available on first access.
+    public init<Provider: QuerySourceProvider>(
+        _ path: KeyPath<Provider, QuerySource<Element>>, start: SubscriptionStart = .automatic
+    ) {
+        self.init(start: start) { try $0.source(path) }
     }
 
     /// The rows of a provider's source with a parameter.
     public init<Provider: QuerySourceProvider, Parameter: Encodable>(
-        _ path: KeyPath<Provider, (Parameter) -> QuerySource<Element>>, param: Parameter
+        _ path: KeyPath<Provider, (Parameter) -> QuerySource<Element>>, param: Parameter,
+        start: SubscriptionStart = .automatic
     ) {
-        self.init { try $0.source(path, param) }
+        self.init(start: start) { try $0.source(path, param) }
     }
 
     /// The rows of a source that is created here.
-    public init(_ source: QuerySource<Element>) { self.init { _ in source } }
+    public init(_ source: QuerySource<Element>, start: SubscriptionStart = .automatic) {
+        self.init(start: start) { _ in source }
+    }
 
     /// The rows of a query, fetched from a remote.
     ///
-    /// - Parameter refresh: How the rows are fetched; nil if they are only in the store.
+    /// - Parameters:
+    ///   - refresh: How the rows are fetched; nil if they are only in the store.
+    ///   - start: Whether the stored rows are available on first access.
     public init(
         _ request: QueryRequest<Element>, cachePolicy: QueryCachePolicy = .localOnly,
-        refresh: QueryRefreshAction<Element>? = nil
+        refresh: QueryRefreshAction<Element>? = nil, start: SubscriptionStart = .automatic
     ) {
         let source = QuerySource(request).cache(cachePolicy)
-        self.init(refresh.map(source.remote) ?? source)
+        self.init(refresh.map(source.remote) ?? source, start: start)
     }
 
     /// The rows, in the query's order.
