@@ -322,18 +322,18 @@ private struct SavepointProjection: Projection {
         let kinds = try await damaged.verify().findings.map(\.kind)
         #expect(kinds.contains("full-text"), "\(kinds)")
         try await damaged.close()
-        let mended = try start()
-        try await mended.save(Article(id: "new", title: "same", content: "other", views: 0))
-        try await mended.rebuild()
-        #expect(try await mended.verify().isSound)
-        #expect(try await mended.search(Article.self, query: "same", limit: 1_000).count == 401)
+        let repaired = try start()
+        try await repaired.save(Article(id: "new", title: "same", content: "other", views: 0))
+        try await repaired.rebuild()
+        #expect(try await repaired.verify().isSound)
+        #expect(try await repaired.search(Article.self, query: "same", limit: 1_000).count == 401)
         for word in ["w10000", "w10007", "w12345", "w13999", "other"] {
-            #expect(try await mended.search(Article.self, query: word).count == 1, "\(word)")
+            #expect(try await repaired.search(Article.self, query: word).count == 1, "\(word)")
         }
-        try await mended.close()
+        try await repaired.close()
     }
 
-    @Test("A save that an emptied index refuses names the rebuild, which mends it at once")
+    @Test("A save that an emptied index refuses names the rebuild, which repairs it at once")
     func emptiedIndex() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.path("a.sqlite"))

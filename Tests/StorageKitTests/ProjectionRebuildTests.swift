@@ -285,9 +285,9 @@ struct ProjectionRebuildTests {
             found.differences.first { $0.kind == .different }.map { [$0.expected, $0.found] } == [
                 .integer(6), .integer(99),
             ])
-        let mended = try await storage.projections.rebuild("lengths", options: RebuildOptions(compares: true))
-        #expect(mended.differingRows == 4)
-        #expect(mended.isSwapped)
+        let rebuilt = try await storage.projections.rebuild("lengths", options: RebuildOptions(compares: true))
+        #expect(rebuilt.differingRows == 4)
+        #expect(rebuilt.isSwapped)
         #expect(try await rows(storage) == before)
         #expect(try await storage.projections.rebuild("lengths", options: looking).differences.isEmpty)
         // What it held is kept, until it is thrown away.

@@ -133,7 +133,7 @@ import Testing
             print("\(race.writes) writes beside \(race.checkpoints) checkpoints: \(race.findings.first ?? "sound")")
             if !race.findings.isEmpty { return }
         }
-        Issue.record("twenty rounds without damage: has SQLite mended the race?")
+        Issue.record("twenty rounds without damage: has SQLite fixed the race?")
     }
 }
 

@@ -29,10 +29,10 @@ import Testing
         ] as [(StorageError.Code, ExitStatus)])
     func statusOfStoreErrors(code: StorageError.Code, status: ExitStatus) {
         let error = CommandError(
-            wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: BrokenPipe()))
+            wrapping: StorageError(code, "It happened.", remedy: "Fix it.", cause: BrokenPipe()))
         #expect(error.status == status)
         #expect(error.what == "It happened.")
-        #expect(error.next == "Mend it.")
+        #expect(error.next == "Fix it.")
         #expect(error.why == "BrokenPipe()")
     }
 
@@ -71,7 +71,7 @@ import Testing
 
     @Test("Bad lines name their location")
     func locationOfBadLine() {
-        let error = CommandError(InputError(offset: 6, problem: "it is bad", remedy: "Mend it."), line: 7)
+        let error = CommandError(InputError(offset: 6, problem: "it is bad", remedy: "Fix it."), line: 7)
         #expect(error.what == "Line 7, byte 7: it is bad.")
         #expect(error.status == .conflict)
     }

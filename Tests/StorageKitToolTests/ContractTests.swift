@@ -174,8 +174,8 @@ import Testing
         RebuildPlanRecord: dry_run position tables
         RebuildRecord.Difference: table id kind column found expected
         RebuildRecord: ok compared swapped position resumed rows kept differing_rows differences recorded
-        RepairOutcome: complete mended
-        RepairRecord: mended would_mend
+        RepairOutcome: complete fixed
+        RepairRecord: fixed would_fix
         ReplayStopRecord: stop condition event error position commit
         RestoreOutcome: to position
         RestoreRecord.Table: table rows

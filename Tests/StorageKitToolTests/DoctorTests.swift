@@ -9,7 +9,7 @@ import StorageProjections
 import TestSupport
 import Testing
 
-/// `storagekit doctor`: every kind of trouble shows, with what mends it, and a sound store is called sound.
+/// `storagekit doctor`: every kind of trouble shows, with what repairs it, and a sound store is called sound.
 struct DoctorTests {
     @StorageEntity(table: "articles")
     struct Article {
@@ -393,10 +393,10 @@ struct DoctorTests {
         guard let advice = line.firstRange(of: "--to "), days > 365 else { return }
         // It can be followed as printed.
         let point = String(line[advice.upperBound...].prefix { $0 != " " })
-        let mended = folder.path("mended.sqlite")
-        let restored = try ToolProcess.run(["restore", folder.path(), "--to", point, "-o", mended], store: nil)
+        let repaired = folder.path("repaired.sqlite")
+        let restored = try ToolProcess.run(["restore", folder.path(), "--to", point, "-o", repaired], store: nil)
         #expect(restored.status == 0, "\(restored.errors)")
-        let again = try ToolProcess.run(["doctor", "--format", "jsonl"], store: mended)
+        let again = try ToolProcess.run(["doctor", "--format", "jsonl"], store: repaired)
         #expect(again.output.contains(#""check":"clock","status":"ok""#), "\(again.output)")
     }
 }

@@ -62,8 +62,8 @@ struct FailedImportTests {
         let again = try ToolProcess.run(["import", file], store: folder.path())
         #expect(again.status == 7, "\(again)")
         #expect(!again.errors.contains("Stored before"), "\(again.errors)")
-        let mended = try folder.write([Self.first, Self.second, Self.bad.replacing(#""c""#, with: #""b""#)])
-        let resumed = try ToolProcess.run(["import", mended], store: folder.path())
+        let corrected = try folder.write([Self.first, Self.second, Self.bad.replacing(#""c""#, with: #""b""#)])
+        let resumed = try ToolProcess.run(["import", corrected], store: folder.path())
         #expect(resumed.status == 0, "\(resumed)")
         #expect(resumed.output.contains("resumed after line 2"), "\(resumed)")
     }

@@ -152,7 +152,7 @@ import Testing
         try Self.check(Case("damaged-compare", "rebuild", "--compare"), store: store.path)
         try Self.check(Case("damaged-compare-json", "rebuild", "--compare", "--format", "json"), store: store.path)
         try Self.check(Case("damaged-rebuild", "rebuild", "--compare", "--swap"), store: store.path)
-        try Self.check(Case("mended-verify", "verify"), store: store.path)
+        try Self.check(Case("repaired-verify", "verify"), store: store.path)
         try Self.check(Case("kept-rebuild", "rebuild", "posts", "users", "--keep"), store: store.path)
         try Self.check(Case("kept-abandon-dry-run", "rebuild", "--abandon", "--dry-run"), store: store.path)
         try Self.check(Case("kept-abandon", "rebuild", "--abandon", "--format", "json"), store: store.path)

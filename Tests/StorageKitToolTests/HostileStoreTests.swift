@@ -155,7 +155,7 @@ struct HostileStoreTests {
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
         #expect(outcome.status == 5, "\(outcome.errors)")
         #expect(outcome.errors.contains("posts"), "\(outcome.errors)")
-        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
+        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "a repair may write")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
         #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
@@ -179,13 +179,13 @@ struct HostileStoreTests {
         let queue = try DatabaseQueue(path: store)
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
-        let mended = command == ["restore"] ? folder.path("new.sqlite") : store
-        let arguments = command == ["restore"] ? ["restore", store, "-o", mended] : command
+        let repaired = command == ["restore"] ? folder.path("new.sqlite") : store
+        let arguments = command == ["restore"] ? ["restore", store, "-o", repaired] : command
         let outcome = try ToolProcess.run(arguments, store: command == ["restore"] ? nil : store)
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
-        let verified = try ToolProcess.run(["verify"], store: mended)
+        let verified = try ToolProcess.run(["verify"], store: repaired)
         #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
-        let names = try DatabaseQueue(path: mended).read { db in
+        let names = try DatabaseQueue(path: repaired).read { db in
             #expect(try String.fetchAll(db, sql: "SELECT v FROM t WHERE id < 3 ORDER BY id") == ["a", "b"])
             return try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE tbl_name = 't' ORDER BY name")
         }
@@ -332,7 +332,7 @@ struct HostileStoreTests {
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
         #expect(outcome.status == 5, "\(outcome.errors)")
         #expect(outcome.errors.contains("posts"), "\(outcome.errors)")
-        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
+        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "a repair may write")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
     }
 

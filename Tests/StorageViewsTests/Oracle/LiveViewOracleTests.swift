@@ -13,7 +13,7 @@ import Testing
 ///
 /// Each scenario comes from one seed. At scale 1 each row of ``ViewTraits/rows`` is run once, at scale 20 twenty times with
 /// other tables, views and transactions. A scenario that fails is made as small as it can be and reported as Swift source:
-/// once its fault is mended, it belongs among the known ones.
+/// once its fault is fixed, it belongs among the known ones.
 @Suite struct LiveViewOracleTests {
     private static let seeds = RouterSettings.seeds(ViewTraits.rows.count, from: 0)
 

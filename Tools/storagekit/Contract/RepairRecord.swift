@@ -2,13 +2,13 @@ import StorageKit
 
 /// A line of `doctor --fix`: a repair.
 ///
-/// - `would_mend`: With `--dry-run`, what would be done.
-/// - `mended`: What was done.
+/// - `would_fix`: With `--dry-run`, what would be done.
+/// - `fixed`: What was done.
 struct RepairRecord: JSONRecord {
     let text: String
     let isDone: Bool
 
     func write(to json: inout JSONWriter) {
-        if isDone { json.member("mended", text) } else { json.member("would_mend", text) }
+        if isDone { json.member("fixed", text) } else { json.member("would_fix", text) }
     }
 }

@@ -45,21 +45,21 @@ struct DoctorCommand: AsyncParsableCommand {
         var found = try await examine(path)
         var repairs: [Checkup.Repair] = []
         for case let repair? in found.map(\.repair) where fix && !repairs.contains(repair) { repairs.append(repair) }
-        var mended: [String] = []
+        var fixed: [String] = []
         if !change.dryRun, !repairs.isEmpty {
             try confirm(repairs)
-            mended = try await mend(repairs, path)
+            fixed = try await make(repairs, path)
             found = try await examine(path)
         }
         let output = ResultOutput(format)
         output.needsReader = false
         let plan = change.dryRun ? repairs.map(\.plan) : []
-        let answer = DoctorAnswer(path: path, checks: found, plan: plan, mended: mended)
-        try OutputFailure.reporting(mended.isEmpty ? nil : "The repairs were made", next: "Type: storagekit doctor") {
+        let answer = DoctorAnswer(path: path, checks: found, plan: plan, fixed: fixed)
+        try OutputFailure.reporting(fixed.isEmpty ? nil : "The repairs were made", next: "Type: storagekit doctor") {
             try answer.write(to: output)
         }
         guard found.contains(where: { $0.status == .failed }) else { return }
-        throw mended.isEmpty ? ExitStatus.corrupt : ExitStatus.partial
+        throw fixed.isEmpty ? ExitStatus.corrupt : ExitStatus.partial
     }
 
     private func examine(_ path: String) async throws -> [Checkup] {
@@ -101,12 +101,12 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// Makes the repairs, and records and returns what was done.
-    private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
+    private func make(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
         let storage = try Storage.open(path: path)
         var done: [Checkup.Repair] = []
         do {
             for repair in repairs {
-                try await Self.mend(repair, in: storage)
+                try await Self.make(repair, in: storage)
                 done.append(repair)
             }
             try await record(done, isComplete: true, in: storage)
@@ -122,11 +122,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func record(_ done: [Checkup.Repair], isComplete: Bool, in storage: Storage) async throws {
         let operation = try StorageOperation(
-            "doctor --fix", outcome: RepairOutcome(isComplete: isComplete, mended: done.map(\.done)))
+            "doctor --fix", outcome: RepairOutcome(isComplete: isComplete, fixed: done.map(\.done)))
         try await storage.engine.record(operation, metadata: change.metadata)
     }
 
-    private static func mend(_ repair: Checkup.Repair, in storage: Storage) async throws {
+    private static func make(_ repair: Checkup.Repair, in storage: Storage) async throws {
         switch repair {
         case .rebuild(let tables): _ = try await Rebuild(storage.engine, tables).run()
         case .resume(let name):
@@ -175,7 +175,7 @@ private struct DoctorAnswer {
     let checks: [Checkup]
     /// The repairs that would be made.
     let plan: [String]
-    let mended: [String]
+    let fixed: [String]
 
     func write(to output: ResultOutput) throws {
         if output.format == .human { return try writeText(to: output) }
@@ -186,12 +186,12 @@ private struct DoctorAnswer {
                     remedy: check.remedy.isEmpty ? nil : check.remedy))
         }
         for text in plan { try output.record(RepairRecord(text: text, isDone: false)) }
-        for text in mended { try output.record(RepairRecord(text: text, isDone: true)) }
+        for text in fixed { try output.record(RepairRecord(text: text, isDone: true)) }
         try output.finish()
     }
 
     private func writeText(to output: ResultOutput) throws {
-        for text in mended { try output.line("fixed   \(text)", .added) }
+        for text in fixed { try output.line("fixed   \(text)", .added) }
         for text in plan { try output.line("would   \(text)", .changed) }
         for check in checks {
             let role: Style.Role =

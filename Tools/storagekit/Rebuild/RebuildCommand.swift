@@ -60,7 +60,7 @@ struct RebuildCommand: AsyncParsableCommand {
         }
         if change.dryRun { return try write(plan) }
         let started = ContinuousClock.now
-        let (report, recorded) = try await store.write(isDryRun: false, mends: true) { storage in
+        let (report, recorded) = try await store.write(isDryRun: false, repairs: true) { storage in
             let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
             let rebuild = Rebuild(storage.engine, names, options: options) { progress in
@@ -96,7 +96,7 @@ struct RebuildCommand: AsyncParsableCommand {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
             try change.confirmIfAttended("Discard the kept copies of \(kept). Continue?")
         }
-        let receipt = try await store.write(isDryRun: false, mends: true) { storage in
+        let receipt = try await store.write(isDryRun: false, repairs: true) { storage in
             try await storage.abandonRebuild()
             let operation = try StorageOperation(
                 "rebuild --abandon", outcome: LeftoversRecord(leftovers: leftovers))

@@ -46,7 +46,7 @@ struct RecordCommand: AsyncParsableCommand {
             }
             try change.confirm("\(summary). Record them?")
         }
-        let report = try await store.write(isDryRun: false, mends: true) { storage in
+        let report = try await store.write(isDryRun: false, repairs: true) { storage in
             try await DriftRecording(storage.engine, names).run(metadata: command.change.metadata).changes
         }
         try OutputFailure.reporting(commit: report.receipt?.commit) {

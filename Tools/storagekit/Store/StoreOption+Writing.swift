@@ -6,12 +6,12 @@ extension StoreOption {
     ///
     /// - Parameters:
     ///   - isDryRun: Whether `body` only tries. If another program has the store open for writing, that is done on a copy.
-    ///   - mends: Whether it repairs tables that differ from the log; other changes are refused on such tables.
+    ///   - repairs: Whether it repairs tables that differ from the log; other changes are refused on such tables.
     func write<Result>(
-        isDryRun: Bool, mends: Bool = false, _ body: (Storage) async throws -> Result
+        isDryRun: Bool, repairs: Bool = false, _ body: (Storage) async throws -> Result
     ) async throws -> Result {
         let body = { (storage: Storage) in
-            if !mends { try await storage.checkEnd() }
+            if !repairs { try await storage.checkEnd() }
             return try await body(storage)
         }
         // Opening for writing would create a new store if the name is wrong.
