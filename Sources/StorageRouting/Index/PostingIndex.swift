@@ -28,9 +28,6 @@ final class PostingIndex {
     init(depth: Int = 0) { self.depth = depth }
 
     var isEmpty: Bool { uses.isEmpty && buckets.isEmpty && others.isEmpty }
-
-    /// How many conditions are always evaluated here.
-    var unanchoredCount: Int { others.count }
 }
 
 // MARK: Coming and going

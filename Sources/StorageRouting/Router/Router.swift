@@ -38,8 +38,7 @@ package final class Router {
     /// Whether nothing is left of subscriptions that are gone.
     package var isEmpty: Bool { indexes.values.allSatisfy(\.isEmpty) }
 
-    /// How many conditions there are, and how many buckets of them were divided by a second anchor.
-    package var conditionCount: Int { indexes.values.reduce(0) { $0 + $1.nodeCount } }
+    /// How many buckets of conditions were divided by a second anchor.
     package var splitCount: Int { indexes.values.reduce(0) { $0 + $1.splitCount } }
 }
 

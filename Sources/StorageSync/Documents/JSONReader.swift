@@ -119,12 +119,6 @@ extension JSONReader {
         throw malformed("true or false is expected")
     }
 
-    /// Reads null, if it is next.
-    package mutating func takeNull() -> Bool {
-        skipSpace()
-        return skip("null")
-    }
-
     /// Reads any value and returns its text, without white space between tokens.
     package mutating func text() throws(Malformed) -> String {
         var text: [UInt8] = []

@@ -24,9 +24,6 @@ struct FormatOptions: ParsableArguments {
         Terminal(descriptor: 1).style(color, links: (try? PointLinks.current.get()) ?? nil)
     }
 
-    /// Colours for standard error.
-    var errorStyle: Style { Terminal(descriptor: 2).style(color) }
-
     /// Refuses formats that a command doesn't offer.
     func require(_ formats: [OutputFormat], of command: String) throws(CommandError) {
         try Self.require(formats, of: command, insteadOf: format)
