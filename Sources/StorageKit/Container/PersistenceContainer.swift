@@ -8,6 +8,8 @@ public import StorageCore
 /// try await container.storage.save(task)
 /// ```
 ///
+/// In a file that imports GRDB as well, write `StorageKit.PersistenceContainer`.
+///
 /// Isolation: `Sendable`, a reference to the open store.
 public final class PersistenceContainer: Sendable {
     /// The container's store.
