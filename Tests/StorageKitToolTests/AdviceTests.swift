@@ -137,7 +137,8 @@ struct AdviceTests {
         let copy = folder.path("a copy.sqlite")
         for way in [["--dry-run"], []] {
             let outcome = try ToolProcess.run(["restore", store, "--to", "-2h", "-o", copy] + way, store: nil)
-            #expect(outcome.status == 3 && !FileManager.default.fileExists(atPath: copy), "\(outcome.errors)")
+            #expect(outcome.status == 3, "\(outcome.errors)")
+            #expect(!FileManager.default.fileExists(atPath: copy), "\(outcome.errors)")
             #expect(outcome.errors.contains("why: The first is t:1, of 20"), "\(outcome.errors)")
             guard way.isEmpty else { continue }
             let restored = try typed(outcome.errors)
@@ -145,7 +146,8 @@ struct AdviceTests {
             #expect(try ToolProcess.run(["sql", "SELECT id FROM t"], store: copy).output.contains("5"))
         }
         let state = try ToolProcess.run(["restore-state", "-2h", "t", "--dry-run", "-s", store], store: nil)
-        #expect(state.status == 3 && state.errors.contains("The first is t:1"), "\(state.errors)")
+        #expect(state.status == 3, "\(state.errors)")
+        #expect(state.errors.contains("The first is t:1"), "\(state.errors)")
         #expect(try typed(state.errors).output.contains("Nothing to do"), "\(state.errors)")
         // Who means it writes it.
         #expect(
@@ -162,7 +164,8 @@ struct AdviceTests {
                 ["restore", store, "--to", point, "-o", folder.path("new.sqlite")], store: nil)
             #expect(outcome.status == 3)
             let shown = try typed(outcome.errors)
-            #expect(shown.status == 0 && shown.output.contains("t:1"), "\(outcome.errors)\(shown.errors)")
+            #expect(shown.status == 0, "\(outcome.errors)\(shown.errors)")
+            #expect(shown.output.contains("t:1"), "\(outcome.errors)\(shown.errors)")
         }
     }
 
@@ -207,10 +210,12 @@ struct AdviceTests {
             let outcome = try ToolProcess.run(words, store: store)
             #expect(outcome.status == 2, "\(words): \(outcome.output)")
             #expect(outcome.errors.contains("Did you mean price?"), "\(words): \(outcome.errors)")
-            #expect(!outcome.errors.contains("SQLite") && !outcome.errors.contains("name"), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("SQLite"), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("name"), "\(outcome.errors)")
         }
         let condition = try ToolProcess.run(["log", "t", "--where", "price >"], store: store)
-        #expect(condition.status == 2 && !condition.errors.contains("SELECT"), "\(condition.errors)")
+        #expect(condition.status == 2, "\(condition.errors)")
+        #expect(!condition.errors.contains("SELECT"), "\(condition.errors)")
     }
 
     @Test("The remedy belongs to the mistake")

@@ -194,7 +194,8 @@ import Testing
         #expect(outcome.status == 8, "\(outcome.errors)")
         #expect(outcome.output.contains("1 line left out"), "a text in the new INTEGER column: \(outcome.output)")
         let columns = try ToolProcess.run(["schema", "customers"], store: store).output
-        #expect(columns.contains("phone") && columns.contains("age"), "\(columns)")
+        #expect(columns.contains("phone"), "\(columns)")
+        #expect(columns.contains("age"), "\(columns)")
         try Self.expectSound(store, "added columns")
         let last = try Self.operations(of: store).last ?? ""
         #expect(last.contains(#""row":{"id":1,"name":"Anna","vip":true,"phone":"1","age":3}"#), "\(last)")
@@ -261,7 +262,8 @@ import Testing
         let imported = try ToolProcess.run(["import", "--skip-invalid", file], store: store)
         #expect(imported.status == 8, "seed \(seed): \(imported.errors)")
         #expect(imported.output.contains("with \(refused) commits"), "seed \(seed): \(imported.output)")
-        #expect(refused > 20 && refused < 140, "seed \(seed): \(refused)")
+        #expect(refused > 20, "seed \(seed): \(refused)")
+        #expect(refused < 140, "seed \(seed): \(refused)")
         for table in ["parent", "child"] {
             let rows = try DatabaseQueue(path: store).read { try PlainTables.rows(of: table, $0) }
             #expect(try rows == oracle.rows(of: table), "seed \(seed), \(table)")

@@ -226,9 +226,8 @@ struct DoctorTests {
         }
         try meddle(path, "INSERT INTO c VALUES (2, 1)")
         let broken = try ToolProcess.run(["verify"], store: path)
-        #expect(
-            broken.status == 5 && broken.output.contains("! file c: a foreign key refers to a missing row"), "\(broken)"
-        )
+        #expect(broken.status == 5, "\(broken)")
+        #expect(broken.output.contains("! file c: a foreign key refers to a missing row"), "\(broken)")
     }
 
     @Test("The commands of remedies name a table as a shell and the command read it")

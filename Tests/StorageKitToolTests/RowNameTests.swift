@@ -296,7 +296,8 @@ struct RowNameTests {
         let stats = Array(try run("stats", "--format", "json").output.utf8)
         for name in [composed, decomposed] { #expect(stats.firstRange(of: Array("\"\(name)\"".utf8)) != nil) }
         let history = try run("history", "\(composed)/1#\(decomposed)", "--format", "jsonl")
-        #expect(history.status == 0 && history.output.contains("\"g\""), "\(history.output)\(history.errors)")
+        #expect(history.status == 0, "\(history.output)\(history.errors)")
+        #expect(history.output.contains("\"g\""), "\(history.output)\(history.errors)")
         let blame = try run(
             "blame", "\(composed)/1#\(composed)", "--ignore", "actor=\(decomposed)", "--format", "jsonl")
         #expect(blame.output.contains("\"commit\":3,"), "\(blame.output)\(blame.errors)")

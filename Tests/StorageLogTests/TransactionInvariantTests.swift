@@ -209,7 +209,8 @@ import Testing
             }
             #expect(moment == .behind)
         } catch let error as StorageError {
-            #expect(moment != .behind && error.code == .invalidArgument, "\(error)")
+            #expect(moment != .behind, "\(error)")
+            #expect(error.code == .invalidArgument, "\(error)")
         }
         try await engine.commit("INSERT INTO t(id, v) VALUES (5, 'after')")
         #expect(try await limit() == usual)

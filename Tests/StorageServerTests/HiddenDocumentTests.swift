@@ -237,7 +237,10 @@
                 }
                 return answers
             }
-            for answer in answers { #expect(!answer.contains("bob") && !answer.contains("SECRET"), "\(answer)") }
+            for answer in answers {
+                #expect(!answer.contains("bob"), "\(answer)")
+                #expect(!answer.contains("SECRET"), "\(answer)")
+            }
         }
 
         private static func stream(of twin: Twin) async throws -> String {
@@ -333,7 +336,10 @@
             #expect(answers.count { $0.contains("applied") } > 5)
             #expect(answers.contains { $0.contains("conflict") })
             #expect(answers.contains { $0.contains(#""others":"#) })
-            for answer in answers { #expect(!answer.contains("bob") && !answer.contains("SECRET"), "\(answer)") }
+            for answer in answers {
+                #expect(!answer.contains("bob"), "\(answer)")
+                #expect(!answer.contains("SECRET"), "\(answer)")
+            }
         }
 
         /// Ada's device.

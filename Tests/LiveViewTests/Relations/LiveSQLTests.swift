@@ -258,6 +258,9 @@ import Testing
         #expect(difference.fits(old))
         difference.apply(to: &applied)
         #expect(applied == new, "STORAGEKIT_SEED=\(seed)")
-        if old == new { #expect(difference.whole == nil && difference.changes.isEmpty) }
+        if old == new {
+            #expect(difference.whole == nil)
+            #expect(difference.changes.isEmpty)
+        }
     }
 }

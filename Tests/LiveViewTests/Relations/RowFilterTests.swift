@@ -139,7 +139,8 @@ import Testing
                 #expect(isConcerned, "STORAGEKIT_SEED=\(seed) \(sql) \(arguments): \(before ?? "") \(after ?? "")")
             }
         }
-        #expect(spared > 0 && run > 0)
+        #expect(spared > 0)
+        #expect(run > 0)
     }
 
     /// GRDB binds texts up to the first NUL, others bind them whole.

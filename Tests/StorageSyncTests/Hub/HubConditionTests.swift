@@ -186,7 +186,10 @@ struct HubConditionTests {
             reasons.append(reason)
         }
         #expect(reasons.count == 2)
-        for reason in reasons { #expect(!reason.contains("UNIQUE") && !reason.contains("email"), "\(reason)") }
+        for reason in reasons {
+            #expect(!reason.contains("UNIQUE"), "\(reason)")
+            #expect(!reason.contains("email"), "\(reason)")
+        }
         do { _ = try await hub.write(save, to: "2", of: "accounts", as: .full) } catch let error as HubError {
             #expect(error.reason.contains("email"), "who sees all sees the reason")
         }
