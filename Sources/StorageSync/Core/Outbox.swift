@@ -30,7 +30,7 @@ internal import StorageCore
 /// **Corrections.** A write that can't be sent, because its document can't be written as JSON, is sent as one with the
 /// first later write of its document that can be, and with all in between. No remote has seen any of them, and the
 /// operation of the last one includes their changes. Writes of other documents in between can't need them: they could
-/// never have been sent before.
+/// never have been sent before. Without such a write, only the first one of the document that can't be sent is parked.
 package struct Outbox: Sendable, Equatable {
     /// The writes that aren't confirmed.
     package internal(set) var pending: ArraySlice<PendingWrite> = []
@@ -286,14 +286,25 @@ extension Outbox {
 
     /// Makes a write that can't be sent part of its correction, or parks it if there is none. Earlier writes of the
     /// same origin that can be sent become a write of their own: the remote hasn't seen that origin.
+    ///
+    /// Behind a parked write of its document, it waits anyway. Parked, it couldn't be sent as one with the earlier
+    /// write once that is retried.
     mutating func settle(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
         let sendable = write.sendableEnd.map { end in
             group(at: position) { $0.state == .waiting }.filter { pending[$0].position <= end }
         }
         for index in sendable ?? [] { pending[index].origin = write.sendableEnd }
-        let corrected = write.correction.map { merge(position, into: $0) } ?? []
-        return (sendable ?? []).map { pending[$0] }
-            + (corrected.isEmpty ? park(position, .invalid(write.reason)) : corrected)
+        var changed = write.correction.map { merge(position, into: $0) } ?? []
+        if changed.isEmpty, !isBehindParked(position) { changed = park(position, .invalid(write.reason)) }
+        return (sendable ?? []).map { pending[$0] } + changed
+    }
+
+    /// Whether an earlier write of the same document is parked.
+    private func isBehindParked(_ position: Int64) -> Bool {
+        let index = index(of: position)
+        guard index < pending.endIndex else { return false }
+        let document = pending[index].document
+        return pending[..<index].contains { $0.isParked && $0.document == document }
     }
 
     /// Gives a waiting write, and those of its document up to a later one, the origin of that one.

@@ -218,6 +218,23 @@ extension Reading {
         #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2)])
     }
 
+    @Test("Both of two changes that can't be sent are sent once the row is corrected and the parked write retried")
+    func retryingTwoCorrected() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await shop.hold(engine)
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET price = 9e999 WHERE id = 'a'") }
+        try await shop.storage.save(Product("b"))
+        try await shop.storage.write { tx in try tx.execute("UPDATE products SET name = 'Light' WHERE id = 'a'") }
+        try await shop.release(engine)
+        try await eventually { engine.parked.map(\.documentId) == ["a"] && engine.pendingCount == 2 }
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2), Product("b"), Product("z")])
+    }
+
     @Test("The row is corrected by changing its infinite field, and by nothing else")
     func correctingField() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])

@@ -172,24 +172,79 @@ extension SyncCoreTests {
         #expect(bench.push?.first == 1)
     }
 
-    /// A core that has pulled up to 5, in the session after it was reported that the first of its writes can't be sent.
-    private func unsent(_ writes: [PendingWrite], _ first: UnsendableWrite) throws -> Bench {
+    /// A core that has pulled up to 5, in the session after it was reported that some of its writes can't be sent.
+    private func unsent(_ writes: [PendingWrite], _ unsendable: [Int64: UnsendableWrite]) throws -> Bench {
         var record = SyncRecord()
         (record.lines, record.position) = (Self.lines, 5)
         var bench = Bench(writes, record)
         bench.open()
-        let push = try #require(bench.push)
-        bench.step(.answer(.unsent([1: first]), to: push.id))
-        let hello = try #require(bench.sent.first)
-        bench.step(
-            .answer(.welcome(SyncWelcome(lines: Self.lines, head: 5, lastNumber: 0, results: [])), to: hello.id))
+        try report(unsendable, to: &bench)
         return bench
+    }
+
+    /// Reports that some writes of a push can't be sent, and begins the next session.
+    private func report(_ unsendable: [Int64: UnsendableWrite], to bench: inout Bench) throws {
+        let push = try #require(bench.push)
+        bench.step(.answer(.unsent(unsendable), to: push.id))
+        let hello = try #require(bench.sent.first)
+        let last = bench.core.record.settledNumber
+        bench.step(
+            .answer(.welcome(SyncWelcome(lines: Self.lines, head: 5, lastNumber: last, results: [])), to: hello.id))
+    }
+
+    /// A core whose first and third write can't be sent, and that has sent the second one, of another document.
+    private func unsentTwice() throws -> Bench {
+        var bench = try unsent(
+            [write(1), write(2, "b"), write(3)],
+            [1: UnsendableWrite(reason: "infinite"), 3: UnsendableWrite(reason: "too")])
+        #expect(bench.push?.writes == [2])
+        bench.answer([.applied(at: 6)])
+        return bench
+    }
+
+    @Test("Of two writes of a document that can't be sent, the later one waits")
+    func unsentBehindParked() throws {
+        let bench = try unsentTwice()
+        #expect(bench.core.outbox.parked.map(\.position) == [1])
+        #expect(!bench.core.outbox.hasSendable)
+    }
+
+    @Test("Two writes of a document that can't be sent are sent with their correction once the parked one is retried")
+    func retryingUnsentTwice() throws {
+        var bench = try unsentTwice()
+        bench.step(.wrote([write(4)]))
+        bench.step(.retry(position: 1))
+        let problem = UnsendableWrite(reason: "infinite", correction: 4)
+        try report([1: problem, 3: problem], to: &bench)
+        #expect(bench.core.outbox.parked.isEmpty)
+        #expect(bench.push?.writes == [4])
+        #expect(bench.core.outbox.pending.map(\.origin) == [4, 2, 4, 4])
+    }
+
+    @Test("Once the parked one of two writes that can't be sent is discarded, the other is sent with its correction")
+    func discardingUnsentTwice() throws {
+        var bench = try unsentTwice()
+        bench.step(.wrote([write(4)]))
+        bench.step(.discard(position: 1))
+        try report([3: UnsendableWrite(reason: "too", correction: 4)], to: &bench)
+        #expect(bench.core.outbox.parked.isEmpty)
+        #expect(bench.push?.writes == [4])
+        #expect(bench.core.outbox.pending.map(\.origin) == [2, 4, 4])
+    }
+
+    @Test("Once the parked one of two writes that can't be sent is discarded, the other is parked without a correction")
+    func discardingUncorrected() throws {
+        var bench = try unsentTwice()
+        bench.step(.discard(position: 1))
+        try report([3: UnsendableWrite(reason: "too")], to: &bench)
+        #expect(bench.core.outbox.parked.map(\.state) == [.parked(.invalid("too"))])
+        #expect(bench.core.outbox.parked.map(\.position) == [3])
     }
 
     @Test("A write that can't be sent is sent as one with its correction")
     func unsentAndCorrected() throws {
         let bench = try unsent(
-            [write(1), write(2, "b"), write(3), write(4)], UnsendableWrite(reason: "infinite", correction: 4))
+            [write(1), write(2, "b"), write(3), write(4)], [1: UnsendableWrite(reason: "infinite", correction: 4)])
         #expect(bench.core.outbox.parked.isEmpty)
         #expect(bench.push?.writes == [2, 4])
         #expect(bench.core.outbox.pending.map(\.origin) == [4, 2, 4, 4])
@@ -200,7 +255,7 @@ extension SyncCoreTests {
     func laterCorrection() throws {
         let later = PendingWrite(
             position: 2, document: DocumentID(entity: "notes", id: "a"), kind: .patch, size: 10, base: 5)
-        let bench = try unsent([write(1), later], UnsendableWrite(reason: "infinite", correction: 2))
+        let bench = try unsent([write(1), later], [1: UnsendableWrite(reason: "infinite", correction: 2)])
         #expect(bench.push?.writes == [2])
         #expect(bench.core.outbox.pending.map(\.base) == [5, 5])
     }
@@ -210,7 +265,7 @@ extension SyncCoreTests {
         var writes = [write(1), write(2)]
         writes[1].base = 5
         for index in writes.indices { writes[index].isConditional = true }
-        let bench = try unsent(writes, UnsendableWrite(reason: "infinite", correction: 2))
+        let bench = try unsent(writes, [1: UnsendableWrite(reason: "infinite", correction: 2)])
         #expect(bench.push?.writes == [2])
         #expect(bench.core.outbox.pending.map(\.base) == [0, 0])
     }
@@ -220,7 +275,7 @@ extension SyncCoreTests {
     func otherCorrection() throws {
         var writes = [write(1), write(2)]
         writes[1].isConditional = true
-        let bench = try unsent(writes, UnsendableWrite(reason: "infinite", correction: 2))
+        let bench = try unsent(writes, [1: UnsendableWrite(reason: "infinite", correction: 2)])
         #expect(bench.core.outbox.parked.map(\.position) == [1])
         #expect(bench.push == nil)
     }
