@@ -227,6 +227,8 @@ extension SyncDriver {
             if case .failed = phase { try await reload() }
             do {
                 try await readLog()
+                // A loaded core is offline: a retry would save nothing.
+                try await step(.connected)
                 guard case .running = phase else { throw CancellationError() }
                 return try await step(decision)
             } catch is SyncStore<T>.Outdated {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TestSupport
 import Testing
@@ -221,6 +222,17 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", price: 2)])
     }
 
+    /// Begins a transaction as another process does.
+    private func lock(_ url: URL) throws -> DatabaseQueue {
+        var unbound = GRDB.Configuration()
+        unbound.allowsUnsafeTransactions = true
+        // The store may still be sealing.
+        unbound.busyMode = .timeout(60)
+        let foreign = try DatabaseQueue(path: url.path, configuration: unbound)
+        try foreign.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        return foreign
+    }
+
     @Test("Discarding throws while the store can't be written, and works once it can", .timeLimit(.minutes(10)))
     func discardingInLockedStore() async throws {
         try await withTemporaryFolder { folder in
@@ -229,12 +241,7 @@ import Testing
             let shop = try SyncedShop(at: url, [Product("a")], config: config)
             let engine = try await parking(shop)
             let parked = try #require(engine.parked.first)
-            var unbound = GRDB.Configuration()
-            unbound.allowsUnsafeTransactions = true
-            // The store may still be sealing.
-            unbound.busyMode = .timeout(60)
-            let foreign = try DatabaseQueue(path: url.path, configuration: unbound)
-            try await foreign.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let foreign = try lock(url)
             let error = await #expect(throws: StorageError.self) { try await engine.discard(parked) }
             #expect(error?.code == .busy)
             #expect(engine.parked == [parked])
@@ -242,6 +249,49 @@ import Testing
             try await engine.discard(parked)
             #expect(engine.parked.isEmpty)
             #expect(try await shop.stored() == [Product("a")])
+            try foreign.close()
+            try await shop.storage.close()
+        }
+    }
+
+    /// An engine in a back-off of an hour, with a change of "a".
+    private func waiting(_ shop: SyncedShop) async throws -> CollectionSyncEngine<Product> {
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.errors["a"] = RemoteError.unavailable(retryAfter: .seconds(3_600))
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await eventually { engine.status.connection.isWaiting }
+        shop.remote.errors = [:]
+        return engine
+    }
+
+    @Test("A retry ends the back-off although another driver has saved meanwhile", .timeLimit(.minutes(10)))
+    func retryingNowAfterOtherDriver() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = try await waiting(shop)
+        try await saveElsewhere(shop)
+        try await engine.retryNow()
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("a", price: 2)])
+    }
+
+    /// The second time, the engine continues from what was saved, in the same back-off.
+    @Test("A retry throws each time while the store can't be written, and works once it can", .timeLimit(.minutes(10)))
+    func retryingNowInLockedStore() async throws {
+        try await withTemporaryFolder { folder in
+            let config = StorageConfig(busyTimeout: .milliseconds(500))
+            let url = folder.appendingPathComponent("shop.sqlite")
+            let shop = try SyncedShop(at: url, [Product("a")], config: config)
+            let engine = try await waiting(shop)
+            let foreign = try lock(url)
+            for _ in 1...2 {
+                let error = await #expect(throws: StorageError.self) { try await engine.retryNow() }
+                #expect(error?.code == .busy)
+            }
+            try await foreign.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try await engine.retryNow()
+            try await engine.settled()
+            #expect(shop.remoteProducts == [Product("a", price: 2)])
             try foreign.close()
             try await shop.storage.close()
         }
