@@ -53,6 +53,7 @@ extension SyncStore {
             let documents = try documentReader(db, rows: rows)
             let lineage = try StoreLineage.load(documents.database)
             var writes: [Int64: OutgoingWrite] = [:]
+            var corrections = Corrections()
             for origin in origins {
                 let line = Hexadecimal.text(lineage.line(of: origin).id)
                 let parts = try outbox.writes(of: origin, in: db)
@@ -67,20 +68,14 @@ extension SyncStore {
                     problem: try problem.map {
                         UnsendableWrite(
                             reason: $0.message, sendableEnd: sendable.last?.write.position,
-                            correction: try correction(of: write, since: since, documents, in: db)?.position)
+                            correction: try corrections.first(after: write) {
+                                try outbox.pending(of: write.document.id, in: db)
+                            } where: { later in
+                                try documents.writableOperations(of: [later], since: since).problem == nil
+                            }?.position)
                     })
             }
             return (writes, documents.rows)
-        }
-    }
-
-    /// The first later write of a document whose result can be written as JSON; nil if there is none.
-    private func correction(
-        of write: PendingWrite, since: Int64, _ documents: DocumentReader<T>, in db: Database
-    ) throws -> PendingWrite? {
-        try outbox.pending(of: write.document.id, in: db).first { later in
-            try later.position > write.position
-                && documents.writableOperations(of: [later], since: since).problem == nil
         }
     }
 
