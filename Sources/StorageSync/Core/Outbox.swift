@@ -309,8 +309,8 @@ extension Outbox {
 
     /// Gives a waiting write, and those of its document up to a later one, the origin of that one.
     ///
-    /// They are based on what the later one is based on. Conditional ones keep the earliest base: what another writer
-    /// has changed since then is a conflict.
+    /// They keep the earliest base. On a later one, the fields of an earlier write could be sent to a document that
+    /// another writer has deleted and created again meanwhile, although alone the write would be rejected.
     ///
     /// - Returns: The changed rows; none if these writes can't be sent as one.
     private mutating func merge(_ position: Int64, into later: Int64) -> [PendingWrite] {
@@ -319,14 +319,14 @@ extension Outbox {
             pending[last].position == later
         else { return [] }
         let (document, origin) = (pending[first].document, pending[last].remoteName)
-        let (isConditional, lastBase) = (pending[last].isConditional, pending[last].base)
+        let isConditional = pending[last].isConditional
         let group = pending[first...].prefix { $0.position <= origin }.indices.filter {
             pending[$0].document == document
         }
         guard group.contains(last),
             group.allSatisfy({ pending[$0].state == .waiting && pending[$0].isConditional == isConditional })
         else { return [] }
-        let base = isConditional ? group.reduce(lastBase) { min($0, pending[$1].base) } : lastBase
+        let base = group.reduce(pending[last].base) { min($0, pending[$1].base) }
         for index in group { (pending[index].origin, pending[index].base) = (origin, base) }
         sentEnd = max(sentEnd, (group.last ?? last) + 1)
         return group.map { pending[$0] }
