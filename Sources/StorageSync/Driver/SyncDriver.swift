@@ -199,7 +199,10 @@ extension SyncDriver {
             } catch {
                 continuation.resume(throwing: error)
             }
-        case .committed: try await readLog()
+        case .committed:
+            guard case .running(let core, let state) = phase else { return }
+            let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
+            if !writes.isEmpty { try await step(.wrote(writes)) }
         case .decision(let decision, let continuation):
             do {
                 try await carryOut(decision)
@@ -211,22 +214,12 @@ extension SyncDriver {
         }
     }
 
-    /// Adds what was written since the log was last read.
-    private func readLog() async throws {
-        guard case .running(let core, let state) = phase else { return }
-        let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
-        if !writes.isEmpty { try await step(.wrote(writes)) }
-    }
-
     /// Carries out a decision on what is saved: again if another driver has saved meanwhile, and at once if the store
     /// couldn't be used before.
-    ///
-    /// The log is read first, so that the core knows everything that was written before the decision.
     private func carryOut(_ decision: SyncInput) async throws {
         while true {
             if case .failed = phase { try await reload() }
             do {
-                try await readLog()
                 // A loaded core is offline: a retry would save nothing.
                 try await step(.connected)
                 guard case .running = phase else { throw CancellationError() }
