@@ -237,7 +237,8 @@ extension CollectionSyncEngine {
     /// Retries now, without waiting for the back-off to end.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
-    ///   the store: call this again once it can be written.
+    ///   the store: call this again once it can be written; `CancellationError` if another user signs in, or another
+    ///   engine of the same name is opened, before the decision is saved.
     public func retryNow() async throws { try await controller.decide(.retryNow) }
 
     /// Discards all writes that the remote hasn't accepted, including parked ones; their documents revert to the
@@ -263,7 +264,8 @@ extension CollectionSyncEngine {
     /// that has received the deletion, so start listening first.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
-    ///   the store: call this again once it can be written.
+    ///   the store: call this again once it can be written; `CancellationError` if another user signs in, or another
+    ///   engine of the same name is opened, before the decision is saved.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.decide(.retry(position: write.position), on: write)
     }
@@ -271,7 +273,8 @@ extension CollectionSyncEngine {
     /// Discards a parked write: its document reverts to the remote's state, with later writes applied to it.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
-    ///   the store: call this again once it can be written.
+    ///   the store: call this again once it can be written; `CancellationError` if another user signs in, or another
+    ///   engine of the same name is opened, before the decision is saved.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.decide(.discard(position: write.position), on: write)
     }
