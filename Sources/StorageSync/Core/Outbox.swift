@@ -23,7 +23,8 @@ internal import StorageCore
 ///   are; if it is accepted, it makes up for an earlier one that would have been rejected.
 /// - A patch on top of a save or a patch always finds its document, so a merged write has the same effect as the
 ///   sequence. On top of a deletion it wouldn't.
-/// - Which writes share an origin is saved before they are sent, and never changes. So a remote that has applied an
+/// - Which writes share an origin is saved before they are sent, and doesn't change once a remote may have seen them. So
+///   a remote that has applied an
 ///   origin, on whatever branch of its history, has applied exactly these writes: sending them again has no effect and
 ///   confirms them all.
 ///

@@ -41,7 +41,8 @@ package struct PendingWrite: Sendable, Equatable {
     package var retries: UInt8 = 0
     package var state = State.waiting
     /// The name by which a remote knows the write: the position of the last write that is sent with it as one. Nil
-    /// until it is first sent; constant afterwards.
+    /// until it is numbered. If it turns out that it can't be sent, it gets another one; constant once a remote may have
+    /// seen it.
     package var origin: Int64?
 
     package init(position: Int64, document: DocumentID, kind: Kind, size: Int, base: Int64) {

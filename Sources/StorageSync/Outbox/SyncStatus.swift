@@ -35,7 +35,8 @@ public struct SyncStatus: Sendable, Equatable {
     ///
     /// A write whose document can't be written as JSON, such as one with an infinity, can't be sent: correct the
     /// document, and discard or retry the write. The correction is then sent with the other changes of that write and
-    /// of those after it. A write that is corrected before its turn comes isn't parked.
+    /// of those after it. A write that was already corrected when it is sent isn't parked. If only one of the write and
+    /// its correction has a precondition, they can't be sent as one: the write is parked, and only discarding it helps.
     ///
     /// ```swift
     /// for write in watchlistSyncEngine.parked {
