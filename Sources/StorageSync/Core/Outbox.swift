@@ -290,7 +290,7 @@ extension Outbox {
     ///
     /// Behind a parked write of its document, it waits anyway. Parked, it couldn't be sent as one with the earlier
     /// write once that is retried.
-    mutating func settle(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
+    mutating func correctOrPark(_ position: Int64, _ write: UnsendableWrite) -> [PendingWrite] {
         let sendable = write.sendableEnd.map { end in
             group(at: position) { $0.state == .waiting }.filter { pending[$0].position <= end }
         }

@@ -24,7 +24,9 @@ extension SyncCore {
         changed += outbox.restart(behind: isContinuation ? welcome.lastNumber : 0, sharedEnd: shared)
         if let (position, rejection) = refusal { changed += outbox.park(position, rejection) }
         refusal = nil
-        for (origin, write) in unsendable.sorted(by: { $0.key < $1.key }) { changed += outbox.settle(origin, write) }
+        for (origin, write) in unsendable.sorted(by: { $0.key < $1.key }) {
+            changed += outbox.correctOrPark(origin, write)
+        }
         unsendable = [:]
         return savingAccepted(changed) {
             $0.rewind = rewind

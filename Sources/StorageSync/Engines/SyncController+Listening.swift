@@ -103,7 +103,7 @@ extension SyncController {
     }
 }
 
-/// Decisions about writes that the remote has refused, and about those that it has lost.
+/// Retrying now, and decisions about writes that the remote has refused or lost.
 extension SyncController {
     /// Sends a parked write again, or discards it, or retries now.
     func decide(_ decision: SyncInput, on write: SyncStatus.ParkedWrite? = nil) async throws {

@@ -129,9 +129,9 @@ import Testing
         await snapshot.value
     }
 
-    /// A driver that isn't started, so it hears no bell, and reads the log when it is asked to: on a busy machine, a call
-    /// may come before the bell of the last commit. It has sent "a".
-    private func deafDriver(_ shop: SyncedShop) async throws -> SyncDriver<Product> {
+    /// A driver that isn't started, so it isn't notified of commits, and reads the log when it is asked to: on a busy
+    /// machine, a call may come before the notification of the last commit. It has sent "a".
+    private func unstartedDriver(_ shop: SyncedShop) async throws -> SyncDriver<Product> {
         let path = try #require(shop.mock.collectionPath)
         let store = SyncStore<Product>(storage: shop.storage, manager: "products", path: path)
         let state = try await store.activate()
@@ -151,7 +151,7 @@ import Testing
     @Test("A correction that isn't noticed yet is sent once the parked write is discarded", .timeLimit(.minutes(10)))
     func discardingBehindUnnoticedCorrection() async throws {
         let shop = try SyncedShop()
-        let driver = try await deafDriver(shop)
+        let driver = try await unstartedDriver(shop)
         try await change("price = 9e999", in: shop)
         try await eventually { await driver.statusOfCommits().status.parked.count == 1 }
         try await change("note = 'heavy'", in: shop)
@@ -168,7 +168,7 @@ import Testing
     @Test("A correction that isn't noticed yet is sent after a retry", .timeLimit(.minutes(10)))
     func retryingBeforeUnnoticedCorrection() async throws {
         let shop = try SyncedShop()
-        let driver = try await deafDriver(shop)
+        let driver = try await unstartedDriver(shop)
         let (isHeld, hold) = AsyncStream<Void>.makeStream()
         shop.remote.willWrite = { id in if id == "z" { await Task { for await _ in isHeld {} }.value } }
         try await shop.storage.save(Product("z"))
