@@ -24,9 +24,8 @@ internal import StorageCore
 /// - A patch on top of a save or a patch always finds its document, so a merged write has the same effect as the
 ///   sequence. On top of a deletion it wouldn't.
 /// - Which writes share an origin is saved before they are sent, and doesn't change once a remote may have seen them. So
-///   a remote that has applied an
-///   origin, on whatever branch of its history, has applied exactly these writes: sending them again has no effect and
-///   confirms them all.
+///   a remote that has applied an origin, on whatever branch of its history, has applied exactly these writes: sending
+///   them again has no effect and confirms them all.
 ///
 /// **Corrections.** A write that can't be sent, because its document can't be written as JSON, is sent as one with the
 /// first later write of its document that can be, and with all in between. No remote has seen any of them, and the
