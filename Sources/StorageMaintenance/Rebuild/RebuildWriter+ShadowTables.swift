@@ -106,7 +106,7 @@ extension RebuildWriter {
         }
         do {
             try PreparedStatement(writer.database, sql).execute()
-        } catch let error as StorageError where error.code == .database {
+        } catch let error as StorageError where error.message.contains(": no such column: ") {
             return false
         }
         return true
