@@ -60,7 +60,8 @@ package struct LiveOverlay {
         let view: String
         let live: String
         /// The table of the rows that have changed, as they were. By the view's name, `main` would seem to have few rows.
-        let past: String
+        var past: String { "main.\(nameOfPast)" }
+        let nameOfPast: String
         /// The rowids of the live rows that have changed.
         let changed: String
         /// These rows.
@@ -69,7 +70,7 @@ package struct LiveOverlay {
         init(of table: String) {
             view = quoted(table)
             live = "\(AttachedStore.name).\(quoted(table))"
-            past = "main.\(quoted("storage_past_\(table)"))"
+            nameOfPast = quoted("storage_past_\(table)")
             changed = "main.\(quoted("storage_changed_\(table)"))"
             outdated = "temp.\(quoted("storage_outdated_\(table)"))"
         }
@@ -105,11 +106,14 @@ package struct LiveOverlay {
     private func add(_ entity: CatalogEntity) throws {
         let names = Names(of: entity.stored)
         // An empty table with the exact SQL of the live one, so that it compares and sorts alike.
-        guard
-            let creation = try SchemaStatement.table(entity.stored, of: connection, in: AttachedStore.name),
-            let sql = TableSQL.renaming(creation.sql, to: names.past)
-        else { throw Unsupported() }
-        try PreparedStatement(connection, sql).execute()
+        guard let creation = try SchemaStatement.table(entity.stored, of: connection, in: AttachedStore.name) else {
+            throw Unsupported()
+        }
+        try creation.run(on: connection)
+        // SQLite changes a CHECK that contains the name, too.
+        try PreparedStatement(
+            connection, "ALTER TABLE main.\(names.view) RENAME TO \(names.nameOfPast)"
+        ).execute()
         try PreparedStatement(connection, "CREATE TABLE \(names.changed)(id INTEGER PRIMARY KEY)").execute()
         if position < head {
             try copyChanged(entity, names)
