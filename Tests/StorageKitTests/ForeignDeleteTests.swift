@@ -13,9 +13,9 @@ import Testing
 @Suite struct ForeignDeleteTests {
     /// - Returns: The store, and the position before the row was saved again.
     private func makeStore(
-        _ changes: (Storage) async throws -> Void = { _ in }
+        config: StorageConfig? = nil, _ changes: (Storage) async throws -> Void = { _ in }
     ) async throws -> (TemporaryStore, Int64) {
-        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        let store = try TemporaryStore(config: config) { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save((1...3).map { Note(id: $0, text: "note \($0)") })
         try await store.storage.save(Note(id: 1, text: "changed"))
         let before = store.storage.head
@@ -106,22 +106,49 @@ import Testing
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// Gives the row its state of a position, and changes it.
+    private func restore(in store: TemporaryStore, at position: Int64) async throws {
+        let foreign = try store.otherProgram()
+        try await foreign.write {
+            try $0.execute(sql: "UPDATE notes SET text = 'changed', _position = ? WHERE id = 1", arguments: [position])
+        }
+        try foreign.close()
+        try await store.storage.save(Note(id: 1, text: "at last"))
+    }
+
     /// The change after that points back to the event before the row was deleted.
     @Test("If its earlier state was restored, too, windows make what the events make one by one")
     func restoredState() async throws {
         let (store, before) = try await makeStore()
-        let foreign = try store.otherProgram()
-        try await foreign.write {
-            try $0.execute(sql: "UPDATE notes SET text = 'changed', _position = ? WHERE id = 1", arguments: [before])
-        }
-        try foreign.close()
-        try await store.storage.save(Note(id: 1, text: "at last"))
+        try await restore(in: store, at: before)
         for (collects, sorts) in [(false, false), (true, false), (true, true)] {
             var pace = Rebuild.Pace()
             (pace.collects, pace.sorts) = (collects, sorts)
             _ = try await Rebuild(store.storage.engine, pace: pace).run()
             #expect(try await texts(store.storage) == ["at last", "note 2", "note 3"], "\(collects), \(sorts)")
         }
+    }
+
+    /// One by one, those of a segment are a step here; a window has those of many.
+    @Test("If its earlier state was restored, too, the events after that are still applied in windows")
+    func windowsAfterRestoredState() async throws {
+        var config = StorageConfig()
+        config.segmentLength = 64
+        let (store, before) = try await makeStore(config: config)
+        try await restore(in: store, at: before)
+        for round in 0..<40 {
+            try await store.storage.save((100..<150).map { Note(id: $0, text: "round \(round)") })
+        }
+        var pace = Rebuild.Pace()
+        (pace.step, pace.sorts) = (.zero, false)
+        var steps: [Int] = []
+        for collects in [true, false] {
+            pace.collects = collects
+            let count = Counter()
+            _ = try await Rebuild(store.storage.engine, ["notes"], pace: pace) { _ in count.add() }.run()
+            steps.append(count.value)
+        }
+        #expect(steps[0] * 2 < steps[1], "\(steps)")
     }
 
     /// The second time the row is deleted by StorageKit, in the same range of the log.

@@ -165,8 +165,13 @@ package struct Rebuild: Sendable {
         var (positions, memory, unmoved) = (try await loadSorted(begun, through: goal, meter), pace.memory, 0)
         let spare = SpareMemory()
         var upcoming = try await window(after: positions, through: goal, memory, spare)
-        while let window = upcoming {
+        while let read = upcoming {
             try Task.checkCancellation()
+            guard case .success(let window) = read else {
+                positions = try await advance(Set(positions.keys), meter)
+                upcoming = try await self.window(after: positions, through: goal, memory, spare)
+                continue
+            }
             unmoved += window.memory
             if unmoved > Self.checkpointDistance * pace.memory {
                 // While no window is being read.
@@ -304,11 +309,12 @@ package struct Rebuild: Sendable {
     /// Reads the next window of the log for the shadows that are furthest behind.
     ///
     /// - Parameter earlier: The previous window.
-    /// - Returns: Nil if the shadows have reached the goal, or can only be replayed event by event.
+    /// - Returns: Nil if the shadows have reached the goal, or can only be replayed event by event; a failure if the next events have
+    ///   to be.
     private func window(
         after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int,
         _ spare: SpareMemory
-    ) async throws -> NetWindow? {
+    ) async throws -> Result<NetWindow, NetWindow.Unordered>? {
         let pace = pace
         let seeksNeeded = pace.seeksNeeded ?? earlier?.isWorthSeeking(through: goal) ?? false
         let known = earlier?.needed
@@ -331,10 +337,10 @@ package struct Rebuild: Sendable {
                 try window.fill(through: end, from: batches, eventLimit: pace.limit, gap: pace.gap) { _ in
                     try Task.checkCancellation()
                 }
-            } catch is NetWindow.Unordered {
-                return nil
+            } catch let error as NetWindow.Unordered {
+                return .failure(error)
             }
-            return window
+            return .success(window)
         }
     }
 
