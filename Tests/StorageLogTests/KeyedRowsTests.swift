@@ -413,6 +413,17 @@ import Testing
             }
         }
         try foreign.close()
+        let head = engine.committed.position
+        for from in [point, head] {
+            let (isMovedBack, isMovedForward) = try await engine.read { db in
+                let snapshot = try MaterializedSnapshot(at: from, of: db, schema: .current)
+                try snapshot.prepare(tables: tables.map(\.name), from: db)
+                return (try snapshot.move(to: point, from: db), try snapshot.move(to: head, from: db))
+            }
+            #expect(isMovedBack)
+            // That couldn't restore what the other program wrote.
+            #expect(!isMovedForward, "from @\(from)")
+        }
         for isOld in [false, true] {
             if isOld { try await Self.passTime(engine) }
             for index in tables.indices {
@@ -425,13 +436,6 @@ import Testing
                 #expect(answers.copied == before[index], "\(tables[index].name), old: \(isOld)")
             }
         }
-        // Moving forward again couldn't restore what the other program wrote.
-        let isMoved = try await engine.read { db in
-            let snapshot = try MaterializedSnapshot(at: engine.committed.position, of: db, schema: .current)
-            try snapshot.prepare(tables: tables.map(\.name), from: db)
-            return try snapshot.move(to: point, from: db)
-        }
-        #expect(!isMoved)
         try await engine.close()
     }
 }

@@ -60,13 +60,15 @@ struct TableReplay {
     /// Before the insert of a row that another program had deleted, and back to the row's last event before, the row isn't in the
     /// table: undoing the insert removes it, and nothing says when it was deleted.
     ///
+    /// - Parameter replaced: Called with the position of each delete whose undoing replaces a row that another program has inserted
+    ///   since.
     /// - Returns: Whether that was possible, else the table is empty: if that last event is undone, too, only the events from the
     ///   log's beginning on have the row.
-    func undoEvents(in positions: ClosedRange<Int64>) throws -> Bool {
+    func undoEvents(in positions: ClosedRange<Int64>, replaced: (Int64) -> Void = { _ in }) throws -> Bool {
         let fold = Fold(database, targets: [target], checks: false, direction: .backward)
         do {
             try LogReader(source).forEachBatch(in: positions, descending: true, where: fold.wants) { batch in
-                try fold.apply(batch, in: positions)
+                try fold.apply(batch, in: positions, replaced: { replaced($0.position) })
                 return true
             }
             return true

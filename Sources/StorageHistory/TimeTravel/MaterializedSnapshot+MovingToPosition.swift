@@ -7,15 +7,14 @@ extension MaterializedSnapshot {
     /// That many events are applied in any case, even if fewer would recreate the tables.
     private static let shortDistance: Int64 = 1_024
 
-    /// A row that another program has inserted would be lost: moving forward again can't restore it.
-    private struct RowWithoutEvent: Error {}
-
     /// Moves the tables that exist already to another position, by applying or undoing the events in between.
     ///
     /// - Returns: Whether it was possible: not if the schema differs there, or if recreating the tables is less work.
     package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
         let current = position
         guard target != current else { return true }
+        // Applying such a delete again can't restore the row that another program has inserted.
+        guard target < current || target < firstReplacement.withLock({ $0 }) else { return false }
         guard (target - current).magnitude <= UInt64(max(target, Self.shortDistance)) else { return false }
         let source = try live.connection
         guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
@@ -28,6 +27,7 @@ extension MaterializedSnapshot {
             try recordedCatalog.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
         }
         if isConverted { return false }
+        var replacement = Int64.max
         let isMoved = try database.writeWithoutTransaction { db in
             let connection = try db.connection
             try PreparedStatement(connection, "BEGIN").execute()
@@ -39,8 +39,7 @@ extension MaterializedSnapshot {
                 try LogReader(source).forEachBatch(
                     in: positions, descending: target < current, where: fold.wants
                 ) { batch in
-                    try fold.apply(
-                        batch, in: positions, replaced: { _ in if target < current { throw RowWithoutEvent() } })
+                    try fold.apply(batch, in: positions, replaced: { replacement = min(replacement, $0.position) })
                     return true
                 }
                 // An index of other rows would return wrong results; it is rebuilt by the next search.
@@ -55,7 +54,6 @@ extension MaterializedSnapshot {
                 // A row of the past may violate a constraint that its table got later, and a row that another program had deleted
                 // can't be undone: then the tables are recreated.
                 if let error = error as? StorageError, [.conflict, .corrupt].contains(error.code) { return false }
-                if error is RowWithoutEvent { return false }
                 throw error
             }
             db.clearSchemaCache()
@@ -63,7 +61,11 @@ extension MaterializedSnapshot {
         }
         guard isMoved else { return false }
         currentPosition.withLock { $0 = target }
+        if target < current { note(replacement: replacement) }
         searchable.withLock { $0.removeAll() }
         return true
     }
+
+    /// - Parameter position: That of a delete whose undoing has replaced a row.
+    func note(replacement position: Int64) { firstReplacement.withLock { $0 = min($0, position) } }
 }

@@ -22,7 +22,7 @@ extension MaterializedSnapshot {
                 try copy(entity, rows: rows, from: source, to: target)
                 guard position < head else { return }
                 let replay = TableReplay(target: self.target(entity), database: target, source: source)
-                if try replay.undoEvents(in: position + 1...head) { return }
+                if try replay.undoEvents(in: position + 1...head, replaced: note(replacement:)) { return }
             }
         }
         let conversions = try conversions(of: entity, past: past)

@@ -22,6 +22,8 @@ package final class MaterializedSnapshot: Sendable {
     /// Entities whose tables here lack the constraints of the store's.
     let unconstrained = Mutex<Set<UInt32>>([])
     let searchable = Mutex<Set<UInt32>>([])
+    /// The position of the first delete whose undoing has replaced a row of another program's; the greatest number if there is none.
+    let firstReplacement = Mutex(Int64.max)
     /// The numbers of rows of live tables, when they were first needed.
     let rowCounts = Mutex<[UInt32: Int64]>([:])
     /// The time that reads of views of live tables have taken.
