@@ -115,8 +115,10 @@ package struct Rebuild: Sendable {
                 meter.start(positions, head: engine.committed.position)
                 let loaded = try await load(positions, meter)
                 if lag(loaded) > 0 { try await follow(entities, meter) }
-                if options.compares { try await compare(entities, into: &report, meter: meter) }
-                try await finish(entities, &report, meter)
+                try await abandoningOnFailure(entities) {
+                    if options.compares { try await compare(entities, into: &report, meter: meter) }
+                    try await finish(entities, &report, meter)
+                }
                 return report
             } catch is RebuildWriter.Outdated {
                 // A migration came in between: shadows that still fit are resumed.
@@ -459,7 +461,7 @@ extension Rebuild {
         try Task.checkCancellation()
         meter.enter(.swapping)
         let keepsOld = options.keepsOld
-        let (rows, position, kept) = try await abandoningDamage(entities) { writer, db in
+        let (rows, position, kept) = try await engine.withWriter { writer, db in
             let rows = try RebuildWriter(writer: writer, db: db).install(entities, keepsOld: keepsOld)
             let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
                 ($0.name, RetainedTable.name(of: $0))
@@ -472,17 +474,22 @@ extension Rebuild {
         report.isSwapped = true
     }
 
-    /// Runs `body` on the writer, and drops the shadows if the tables can't be replaced with them: the next rebuild would end the
-    /// same way.
-    private func abandoningDamage<Result: Sendable>(
-        _ entities: Set<UInt32>, _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Result
-    ) async throws -> Result {
+    /// Runs `body`, and drops the shadows if it fails: the next rebuild would mostly end the same way, and they are as large as their
+    /// tables.
+    private func abandoningOnFailure(_ entities: Set<UInt32>, _ body: () async throws -> Void) async throws {
         do {
-            return try await engine.withWriter(body)
-        } catch let error as StorageError where error.code == .corrupt {
-            // The reason why nothing was replaced is the relevant error; a rebuild resumes what is left.
-            try? await abandon(entities)
+            try await body()
+        } catch {
+            if !Self.leavesShadows(error) {
+                // The reason why nothing was replaced is the relevant error; a rebuild resumes what is left.
+                try? await abandon(entities)
+            }
             throw error
         }
+    }
+
+    /// Whether a rebuild that ends with an error can be resumed.
+    private static func leavesShadows(_ error: any Error) -> Bool {
+        error is RebuildWriter.Outdated || error is CancellationError || (error as? StorageError)?.code == .interrupted
     }
 }
