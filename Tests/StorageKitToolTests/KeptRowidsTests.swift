@@ -5,8 +5,8 @@ import Testing
 
 /// A user's virtual tables refer to rows by their rowids, which the log doesn't have.
 struct KeptRowidsTests {
-    /// The second is filled without constraints first, because it has a foreign key.
-    private static let tables = ["notes", "comments"]
+    /// The second and the third are filled without constraints first: one has a foreign key, the other a CHECK that contains its name.
+    private static let tables = ["notes", "comments", "words"]
 
     /// A store whose tables have full-text indexes that triggers fill, and rowids with a gap.
     private func adopted(in folder: TemporaryFolder) throws -> String {
@@ -16,7 +16,8 @@ struct KeptRowidsTests {
             try db.execute(
                 sql: """
                     CREATE TABLE notes(id TEXT PRIMARY KEY, body, mark);
-                    CREATE TABLE comments(id TEXT PRIMARY KEY, body, mark, note TEXT REFERENCES notes(id))
+                    CREATE TABLE comments(id TEXT PRIMARY KEY, body, mark, note TEXT REFERENCES notes(id));
+                    CREATE TABLE words(id TEXT PRIMARY KEY, body, mark, CHECK (words.body <> ''))
                     """)
             for table in Self.tables {
                 let index = "\(table)_fts"
@@ -75,7 +76,9 @@ struct KeptRowidsTests {
         try queue.close()
     }
 
-    @Test("A rebuild keeps the rowids of rows", arguments: [["rebuild"], ["rebuild", "notes", "comments", "--keep"]])
+    @Test(
+        "A rebuild keeps the rowids of rows",
+        arguments: [["rebuild"], ["rebuild", "notes", "comments", "words", "--keep"]])
     func rebuild(arguments: [String]) throws {
         let folder = try TemporaryFolder()
         let store = try adopted(in: folder)
