@@ -247,9 +247,6 @@ import Testing
         try await engine.close()
     }
 
-    /// The table and the tombstones that `fill` leaves.
-    ///
-    /// - Parameter columns: Those of a table that compares keys as the store's own does.
     /// No statement of the store runs then that could be interrupted.
     @Test("Merging ends when the task is cancelled")
     func cancelledMerging() async throws {
@@ -293,6 +290,9 @@ import Testing
         try await engine.close()
     }
 
+    /// The table and the tombstones that `fill` leaves.
+    ///
+    /// - Parameter columns: Those of a table that compares keys as the store's own does.
     private static func dump(
         of entity: CatalogEntity, columns definition: String? = nil, in source: Connection,
         _ fill: (TableReplay) throws -> Void

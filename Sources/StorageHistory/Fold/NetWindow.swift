@@ -486,7 +486,7 @@ extension NetWindow {
         }
         var latest: [Int: Int32] = [:]
         for row in rowOfEvent {
-            guard let start = starts[row] else { continue }
+            guard row >= 0, let start = starts[row] else { continue }
             if row < latest[start, default: row] { return true }
             latest[start] = row
         }
