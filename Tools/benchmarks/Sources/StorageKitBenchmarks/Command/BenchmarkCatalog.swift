@@ -11,7 +11,7 @@ struct BenchmarkCatalog {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, insertSingleDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, rebuildVersions, rebuildLarge] + histories.map(rebuildHistory)
-            + [replay, logSize, rowHistory, open, peakMemory, asOf, asOfRandom] + [toolOnLargeLog]
+            + [replay, logSize, rowHistory, open, peakMemory, asOf, asOfRandom, growth] + [toolOnLargeLog]
             + histories.map(logSizeOfHistory)
             + histories.map(toolOnHistory) + client + live
     }

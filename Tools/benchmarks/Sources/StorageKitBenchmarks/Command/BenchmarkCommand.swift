@@ -32,7 +32,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
     @Option(help: "Events in the large logs. (default: 10000000, with --quick 20000)")
     var events: Int?
 
-    @Option(help: "Write the report to this file.", completion: .file())
+    @Option(help: "Write the report to this file, and its chart beside it, as NAME.growth.svg.", completion: .file())
     var report: String?
 
     @Option(help: "The date for the report. (default: today)")
@@ -83,14 +83,18 @@ struct BenchmarkCommand: AsyncParsableCommand {
             FileHandle.standardError.write(Data((line + "\n").utf8))
         }
         let machine = Machine(directory: root)
+        let file = report.map { URL(fileURLWithPath: $0) }
+        let chart = file?.deletingPathExtension().appendingPathExtension("growth.svg")
         var page = ""
         var results: [BenchmarkResult] = []
         for benchmark in benchmarks {
             results.append(try await runner.run(benchmark))
-            page =
-                Report(date: date ?? today, rounds: runner.rounds, isQuick: quick, machine: machine, results: results)
-                .text
-            if let report { try page.write(toFile: report, atomically: true, encoding: .utf8) }
+            let report = Report(
+                date: date ?? today, rounds: runner.rounds, isQuick: quick, machine: machine, results: results,
+                chartName: chart?.lastPathComponent)
+            page = report.text
+            if let chart { try report.chart?.svg.write(to: chart, atomically: true, encoding: .utf8) }
+            if let file { try page.write(to: file, atomically: true, encoding: .utf8) }
         }
         print(page, terminator: "")
     }

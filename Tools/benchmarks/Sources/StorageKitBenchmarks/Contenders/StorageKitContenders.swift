@@ -33,10 +33,12 @@ enum StorageKitContenders {
         ]
     }
 
-    static func saveOneByOne(_ people: [Person]) -> [Contender] {
+    /// - Parameter path: A store into a copy of which they are saved; into an empty one where there is none.
+    static func saveOneByOne(_ people: [Person], intoCopyOf path: String? = nil) -> [Contender] {
         [
             Contender(
-                ContenderName.storageKit, prepare: { try StorageKitStore($0.path("storage.sqlite")) },
+                ContenderName.storageKit,
+                prepare: { try StorageKitStore(path.map($0.copy) ?? $0.path("storage.sqlite")) },
                 run: { store in
                     for person in people { try await store.storage.save(StoredPerson(person)) }
                     try await store.storage.seal()
@@ -81,11 +83,7 @@ enum StorageKitContenders {
         [
             Contender(
                 ContenderName.storageKit,
-                prepare: { workspace in
-                    let copy = workspace.path("storage.sqlite")
-                    try FileManager.default.copyItem(atPath: path, toPath: copy)
-                    return try StorageKit.start(at: URL(fileURLWithPath: copy)).facade
-                },
+                prepare: { try StorageKit.start(at: URL(fileURLWithPath: $0.copy(of: path))).facade },
                 run: { storage in
                     try await storage.rebuild()
                     return []

@@ -18,7 +18,16 @@ struct LargeLog: Sendable {
 
     /// Keys of `count` rows in random order, the same ones each time.
     func keysToLookUp(_ count: Int) -> [String] {
-        var random = SplitMix64(seed: 11)
-        return (0..<count).map { _ in generator.key(Int.random(in: 0..<rows, using: &random)) }
+        randomRows(count, seed: 11).map(generator.key)
+    }
+
+    /// A further version of each of `count` rows in random order, the same ones each time. No two are equal.
+    func changes(_ count: Int) -> [Person] {
+        randomRows(count, seed: 19).enumerated().map { generator.person($1, version: versions + $0) }
+    }
+
+    private func randomRows(_ count: Int, seed: UInt64) -> [Int] {
+        var random = SplitMix64(seed: seed)
+        return (0..<count).map { _ in Int.random(in: 0..<rows, using: &random) }
     }
 }

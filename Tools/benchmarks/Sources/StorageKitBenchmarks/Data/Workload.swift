@@ -34,6 +34,11 @@ struct Workload {
     var liveImportCommits = 100
     var liveSlowCommits = 10_000
 
+    /// How long the logs are in which the same is measured: powers of ten, and the large log's length.
+    var growthSizes: [Int] {
+        [10_000, 100_000, 1_000_000, 10_000_000].filter { $0 * 2 <= largeLog.events } + [largeLog.events]
+    }
+
     /// Enough to see that everything works; the numbers mean nothing.
     static var quick: Workload {
         Workload(

@@ -7,6 +7,8 @@ struct Benchmark {
         /// A row for each contender with what it has found out itself: for many contenders that do the same with other
         /// numbers.
         case curve
+        /// A row for each task with its time in each log, and a line of the report's chart.
+        case growth(Growth)
     }
 
     let id: String

@@ -4,6 +4,10 @@ struct Contender {
     let prepare: (Workspace) async throws -> Void
     let run: () async throws -> [Metric]
     let cleanup: () async throws -> Void
+
+    func named(_ name: String) -> Contender {
+        Contender(name: name, prepare: prepare, run: run, cleanup: cleanup)
+    }
 }
 
 extension Contender {

@@ -12,6 +12,13 @@ struct Workspace {
         directory.appendingPathComponent(name).path
     }
 
+    /// The path of a copy, in the run's own directory, of a closed store.
+    func copy(of store: String) throws -> String {
+        let copy = path("storage.sqlite")
+        try FileManager.default.copyItem(atPath: store, toPath: copy)
+        return copy
+    }
+
     /// The directory of a store that all runs share, built the first time it is asked for. It is built under
     /// another name, so that what an interrupted run leaves is never mistaken for the whole.
     func sharedDirectory(_ name: String, build: (URL) async throws -> Void) async throws -> URL {

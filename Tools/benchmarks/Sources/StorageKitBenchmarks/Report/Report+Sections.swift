@@ -20,20 +20,26 @@ extension Report {
     }
 
     func section(_ result: BenchmarkResult) -> String {
-        var parts = ["### \(result.benchmark.title)", result.benchmark.method]
-        if result.contenders.isEmpty {
-            parts.append("No contender.")
-        } else if result.benchmark.layout == .curve {
-            return (parts + [curve(result)]).joined(separator: "\n\n")
-        } else {
-            parts.append(times(result))
+        ["### \(result.benchmark.title)", result.benchmark.method].joined(separator: "\n\n") + "\n\n"
+            + body(result).joined(separator: "\n\n")
+    }
+
+    private func body(_ result: BenchmarkResult) -> [String] {
+        guard !result.contenders.isEmpty else { return ["No contender."] }
+        switch result.benchmark.layout {
+        case .duel: return duel(result)
+        case .curve: return [curve(result)]
+        case .growth(let growth): return self.growth(growth, in: result)
         }
+    }
+
+    private func duel(_ result: BenchmarkResult) -> [String] {
+        var parts = [times(result)]
         if result.contenders.count > 1 {
             parts.append(ratios(result, "Wall time of the row by that of the column", of: \.wallSeconds))
             parts.append(ratios(result, "CPU of the row by that of the column", of: \.cpuSeconds))
         }
-        if let metrics = metrics(result) { parts.append(metrics) }
-        return parts.joined(separator: "\n\n")
+        return parts + (metrics(result).map { [$0] } ?? [])
     }
 
     private func curve(_ result: BenchmarkResult) -> String {

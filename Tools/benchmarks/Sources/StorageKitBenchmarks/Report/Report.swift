@@ -5,6 +5,8 @@ struct Report {
     let isQuick: Bool
     let machine: Machine
     let results: [BenchmarkResult]
+    /// The file beside the report that gets the chart; nil where there is none.
+    let chartName: String?
 
     var text: String {
         ([title, budgets, "## Machine", machineText, "## Method", method, "## Results"] + results.map(section))
