@@ -3,6 +3,12 @@ internal import StorageCore
 public import StorageLog
 
 /// An event that a projection failed to apply, or that waits for an earlier one of the same row.
+///
+/// ```swift
+/// for letter in try await storage.projections.deadLetters() {
+///     print(letter.projection, letter.event, "failed", letter.attempts, "times:", letter.error)
+/// }
+/// ```
 public struct DeadLetter: Sendable, Hashable {
     /// The projection's name.
     public let projection: String

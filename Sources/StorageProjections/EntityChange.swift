@@ -1,6 +1,12 @@
 public import StorageCore
 
 /// The net change of one entity in a batch: its state before and after.
+///
+/// ```swift
+/// for change in try batch.changes(of: Order.self) {
+///     print((change.new?.total ?? 0) - (change.old?.total ?? 0))
+/// }
+/// ```
 public struct EntityChange<E: StorageKitEntity>: Sendable {
     /// The entity before; nil if it didn't exist.
     public let old: E?

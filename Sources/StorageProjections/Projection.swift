@@ -57,6 +57,21 @@ extension Projection {
 
 /// A projection with side effects outside the store, such as sending a message.
 ///
+/// ```swift
+/// struct OrderMails: SideEffectingProjection {
+///     let name = "order_mails"
+///     let version = 1
+///     let entities = ["orders"]
+///
+///     func prepare(_ db: Database) throws {}
+///     func apply(_ batch: ProjectionBatch, _ db: Database) throws {}
+///
+///     func committed(_ events: [StorageEvent]) async {
+///         for event in events where event.operation == .insert { await sendMail(about: event.key) }
+///     }
+/// }
+/// ```
+///
 /// The store calls it once the events are durable, and at most once: a crash in between loses the call. It is never
 /// called for history that is replayed: in a rebuild, after a reset, or when the projection is new to a store.
 public protocol SideEffectingProjection: Projection {

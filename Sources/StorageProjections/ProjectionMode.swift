@@ -9,6 +9,12 @@ public enum ProjectionMode: String, Sendable, Hashable {
 
 /// What happens when a projection throws while it follows the log.
 ///
+/// ```swift
+/// schema.addProjection(
+///     OrderTotals(), mode: .async, onFailure: .retry(3, delay: .seconds(1), then: .deadLetter),
+///     onReplayFailure: .pause)
+/// ```
+///
 /// An event that a projection fails to apply never stops the store or another projection. Nothing is skipped silently.
 public struct FailurePolicy: Sendable, Hashable {
     /// What happens when the retries haven't helped.

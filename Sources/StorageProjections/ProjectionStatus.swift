@@ -1,6 +1,12 @@
 internal import StorageLog
 
 /// How a projection is doing.
+///
+/// ```swift
+/// for projection in try await storage.projections.status() where projection.state == .failed {
+///     print(projection.name, projection.failedPosition ?? 0, projection.error ?? "")
+/// }
+/// ```
 public struct ProjectionStatus: Sendable, Hashable {
     /// The state of a projection.
     public enum State: String, Sendable, Hashable {

@@ -2,6 +2,12 @@ public import StorageCore
 internal import StorageLog
 
 /// The net change of one row in a batch: its state before and after, however often it changed in between.
+///
+/// ```swift
+/// for change in try batch.changes(of: "orders") {
+///     print(change.key, change.old?["status"] ?? .null, change.new?["status"] ?? .null)
+/// }
+/// ```
 public struct RowChange: Sendable, Hashable {
     /// The table of the row.
     public let table: String

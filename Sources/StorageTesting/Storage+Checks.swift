@@ -4,6 +4,11 @@ public import StorageLog
 extension Storage {
     /// Returns every event of users' rows, oldest first, for stores that are small enough for a test.
     ///
+    /// ```swift
+    /// let events = try await storage.allEvents()
+    /// assert(events.map(\.operation) == [.insert, .update])
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `closed`.
     public func allEvents(_ query: LogQuery = LogQuery()) async throws -> [StorageEvent] {
         var events: [StorageEvent] = []

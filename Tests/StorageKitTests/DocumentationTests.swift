@@ -71,11 +71,10 @@ import Testing
 
     /// Every module with an example in a comment.
     private static let modules = [
-        "StorageCore", "StorageEntities", "StorageHTTP", "StorageKit", "StorageLifecycle", "StorageLog",
-        "StorageProjections",
-        "StorageRecords", "StorageRouting", "StorageServer", "StorageSignals", "StorageSQLiteClient",
-        "StorageSQLiteNIO",
-        "StorageSync", "StorageTesting", "StorageUI", "StorageViews",
+        "StorageCore", "StorageEntities", "StorageHistory", "StorageHTTP", "StorageKit", "StorageLifecycle",
+        "StorageLog", "StorageMaintenance", "StorageProjections", "StorageRecords", "StorageRouting", "StorageServer",
+        "StorageSignals", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageSync", "StorageTesting", "StorageUI",
+        "StorageViews",
     ]
 
     /// The lines of each file in which the examples of comments are compiled, without empty ones.

@@ -70,9 +70,17 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     /// Removes the value of a key.
+    ///
+    /// ```swift
+    /// await cache.remove("weather-kyiv")
+    /// ```
     public func remove(_ key: Key) { entries.remove(key) }
 
     /// Removes all values.
+    ///
+    /// ```swift
+    /// await cache.removeAll()
+    /// ```
     public func removeAll() {
         entries.removeAll()
         expirations = ExpirationQueue()

@@ -1,4 +1,10 @@
 /// Builds cache keys in such a way that two things with different names never share one.
+///
+/// ```swift
+/// let keys = KeyBuilder(namespace: "myapp")
+/// let userKey = keys.entityKey(User.self, id: "1")
+/// let queryKey = keys.queryKey("search", params: ["text": "swift"])
+/// ```
 public struct KeyBuilder: Sendable, Hashable {
     /// The prefix of all keys.
     public let namespace: String

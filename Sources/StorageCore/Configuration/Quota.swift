@@ -1,4 +1,8 @@
 /// The maximum size of a cache, such as `.megabytes(30)`.
+///
+/// ```swift
+/// let context = try StorageKit.start(at: url, diskQuota: .megabytes(50)) { $0.addKVCache() }
+/// ```
 public struct Quota: Sendable, Hashable {
     /// The size in bytes; never negative.
     public let bytes: Int

@@ -1,5 +1,11 @@
 /// A condition on the rows of one entity.
 ///
+/// ```swift
+/// let isDue = RowPredicate.comparison(column: "due", .less, .value(now.storageValue))
+/// let isOpen = !RowPredicate.comparison(column: "isDone", .equal, .value(.integer(1)))
+/// let tasks = try await storage.query(Task.self).where(isDue && isOpen).fetch()
+/// ```
+///
 /// One condition serves all uses: it is converted to SQL for queries, and evaluated in Swift for rows in memory, with the same
 /// result. As in SQL, the result is true, false or, after a comparison with NULL, unknown; a query returns the rows for which
 /// it is true.
@@ -165,6 +171,10 @@ extension RowPredicate {
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate { .not(predicate) }
 
     /// A condition in SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`.
+    ///
+    /// ```swift
+    /// let tasks = try await storage.query(Task.self).where(.sql("length(title) < ?", .integer(20))).fetch()
+    /// ```
     ///
     /// The text must be one expression, without comments and without numbered or named placeholders. Values are bound, never
     /// inserted into the text. The expression may read other tables, in a subquery or after `IN`; a live query follows them

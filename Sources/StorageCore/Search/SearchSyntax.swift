@@ -1,4 +1,8 @@
 /// How the text of a search is interpreted.
+///
+/// ```swift
+/// let found = try await storage.search(Article.self, query: "swift NEAR concurrency", syntax: .fts5)
+/// ```
 public enum SearchSyntax: Sendable, Hashable {
     /// The syntax for text that people type; every text is valid. Every word must occur; `"quoted words"` must be adjacent;
     /// `word*` finds words that begin with `word`; `AND`, `OR`, `NOT` in capitals and parentheses work if they are used

@@ -2,6 +2,11 @@ public import StorageCore
 
 /// The columns of an entity. In a query's closure, `$0.age` is the column of the property `age`; elsewhere, write
 /// `User.Columns.age`.
+///
+/// ```swift
+/// func isRecent(_ post: ColumnRef<Post>) -> RowPredicate { post.createdAt > now && post.title != "" }
+/// let posts = try await storage.query(Post.self).where(isRecent).fetch()
+/// ```
 @dynamicMemberLookup
 public struct ColumnRef<E: RegisteredEntity>: Sendable {
     package init() {}

@@ -1,6 +1,13 @@
 public import StorageCore
 
 /// A query over one entity's rows, built call by call. Each call returns a new query and leaves the original unchanged.
+///
+/// ```swift
+/// func latest<Query: EntityQuery<Post>>(_ query: Query) -> Query {
+///     query.orderBy(\.createdAt, .descending).limit(20)
+/// }
+/// let posts = try await latest(storage.query(Post.self)).fetch()
+/// ```
 public protocol EntityQuery<Entity> {
     /// The entity that is queried.
     associatedtype Entity: RegisteredEntity
@@ -79,5 +86,9 @@ extension EntityQuery {
     public func limit(_ count: Int) -> Self { with { $0.rows.limit = count } }
 
     /// Skips a number of rows. To page through rows that change, a page after a cursor is better and faster.
+    ///
+    /// ```swift
+    /// let next = try await storage.query(User.self).orderBy(\.name).limit(20).offset(40).fetch()
+    /// ```
     public func offset(_ count: Int) -> Self { with { $0.rows.offset = count } }
 }

@@ -1,4 +1,9 @@
 /// The excerpt of the matching text to return with each result of a search.
+///
+/// ```swift
+/// let found = try await storage.search(
+///     Article.self, query: "swift", excerpt: .highlight(column: "title", start: "[", end: "]"))
+/// ```
 public struct SearchExcerpt: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         case snippet(ellipsis: String, words: Int)

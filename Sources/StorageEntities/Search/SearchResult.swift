@@ -1,4 +1,10 @@
 /// One entity that a search found.
+///
+/// ```swift
+/// for result in try await storage.search(Article.self, query: "swift", excerpt: .snippet()) {
+///     print(result.entity.title, result.rank, result.snippet ?? "")
+/// }
+/// ```
 public struct SearchResult<Entity: Sendable>: Sendable {
     /// The entity that was found.
     public let entity: Entity

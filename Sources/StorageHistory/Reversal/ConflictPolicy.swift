@@ -1,4 +1,8 @@
 /// What to do if a change can't be reverted because the row has changed since.
+///
+/// ```swift
+/// let report = try await storage.revert(77, onConflict: .overwrite, actor: "anna")
+/// ```
 public enum ConflictPolicy: String, Sendable, CaseIterable {
     /// Nothing is changed, and the conflicts are reported.
     case abort

@@ -2,6 +2,13 @@ public import StorageCore
 internal import StorageLog
 
 /// A change that couldn't be reverted.
+///
+/// ```swift
+/// let report = try await storage.revert(77, onConflict: .skip)
+/// for conflict in report.outcome.conflicts {
+///     print(conflict.table, conflict.key, conflict.column ?? "", conflict.reason)
+/// }
+/// ```
 public struct RevertConflict: Sendable, Equatable {
     /// The table of the row, by its current name.
     public let table: String

@@ -1,6 +1,11 @@
 internal import StorageLog
 
 /// What a revert did.
+///
+/// ```swift
+/// let outcome = try await storage.undo(of: "anna").outcome
+/// print(outcome.inserted, outcome.updated, outcome.deleted)
+/// ```
 public struct RevertOutcome: Sendable, Equatable {
     /// The number of inserted rows.
     public internal(set) var inserted = 0

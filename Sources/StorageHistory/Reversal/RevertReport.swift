@@ -1,6 +1,11 @@
 public import StorageLog
 
 /// The changes of a revert, and the compensating commit.
+///
+/// ```swift
+/// let report = try await storage.revert(77, isDryRun: true)
+/// for difference in report.plan { print(difference) }
+/// ```
 public struct RevertReport: Sendable, Equatable {
     /// What was changed, and what couldn't be.
     public let outcome: RevertOutcome

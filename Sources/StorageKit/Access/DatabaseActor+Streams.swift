@@ -30,6 +30,10 @@ extension DatabaseActor {
     ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
     /// Does the same as ``stream(bufferingPolicy:onError:tracking:)``; the name says how it is used.
+    ///
+    /// ```swift
+    /// for await count in db.streamOnMainActor(tracking: { try UserRecord.fetchCount($0) }) { print(count) }
+    /// ```
     public nonisolated func streamOnMainActor<Value: Sendable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -37,6 +41,10 @@ extension DatabaseActor {
     ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
     /// Like ``stream(bufferingPolicy:onError:tracking:)``, but leaves out each value that equals the one before.
+    ///
+    /// ```swift
+    /// for await count in db.streamDistinctOnMainActor(tracking: { try UserRecord.fetchCount($0) }) { print(count) }
+    /// ```
     ///
     /// Swift's texts are equal if only their Unicode form differs, such as é as one character or as two. A `String`, a `String?`,
     /// a `[String]`, an entity and an array of entities are left out only if the bytes of their texts are equal, too.

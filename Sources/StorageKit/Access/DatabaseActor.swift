@@ -4,6 +4,11 @@ internal import StorageLog
 
 /// The store's connections, for SQL of your own.
 ///
+/// ```swift
+/// let db = context.storage.dbActor
+/// let names = try await db.read { db in try String.fetchAll(db, sql: "SELECT name FROM users") }
+/// ```
+///
 /// Changes that ``write(_:)`` makes in entity tables are captured as one commit, with the task's actor and correlation, like
 /// any other write. There is no other access to the writing connection, so the file's lock can't be bypassed.
 public actor DatabaseActor {

@@ -1,6 +1,12 @@
 public import GRDB
 
 /// The store's connections, with the calls that GRDB users know. It isn't GRDB's own pool, whose writer would bypass the log.
+///
+/// ```swift
+/// let pool = context.storage.pool
+/// try await pool.write { db in try db.execute(sql: "UPDATE users SET isActive = 0 WHERE lastSeen < '2026'") }
+/// let count = try await pool.read { db in try UserRecord.fetchCount(db) }
+/// ```
 public struct StoragePool: Sendable {
     let storage: Storage
     /// The author of the changes and their reason, where the task has none.

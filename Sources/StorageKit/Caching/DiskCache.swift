@@ -5,6 +5,12 @@ internal import StorageLog
 
 /// A cache in the store's file, limited by time and size, for values that come from elsewhere and may be lost.
 ///
+/// ```swift
+/// let cache = DiskCache<Weather>(db: context.storage.dbActor)
+/// await cache.set(weather, for: "weather-kyiv", ttl: TTL(.seconds(600)))
+/// let cached = await cache.get("weather-kyiv")
+/// ```
+///
 /// ``Schema/addKVCache(tableName:)`` creates the table. Entities need no such cache, because their table is in the same file.
 /// When the quota is exceeded, the values that were written or read the longest time ago are removed first. A value's read is
 /// recorded once an hour at most, so reading rarely causes a write.
@@ -92,11 +98,23 @@ public actor DiskCache<Value: Codable & Sendable> {
     }
 
     /// Removes the value of a key, if there is one.
+    ///
+    /// ```swift
+    /// await cache.remove("weather-kyiv")
+    /// ```
     public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [Self.stored(key)]) }
     /// Removes all values from the table.
+    ///
+    /// ```swift
+    /// await cache.removeAll()
+    /// ```
     public func removeAll() async { await run("DELETE FROM \(table)", []) }
 
     /// Removes expired values.
+    ///
+    /// ```swift
+    /// await cache.pruneExpired()
+    /// ```
     public func pruneExpired() async {
         await run("DELETE FROM \(table) WHERE expiresAt <= ?", [config.clock.now.storageValue])
     }

@@ -4,6 +4,11 @@ public import StorageEntities
 internal import StorageViews
 
 /// A change that live queries show before it is stored: see ``Storage/optimistically(_:actor:app:reason:correlation:)``.
+///
+/// ```swift
+/// let changes: [OptimisticChange] = [.save(task), .delete(Post.self, id: 7)]
+/// try await storage.optimistically(changes, actor: "anna")
+/// ```
 public struct OptimisticChange: Sendable {
     /// The row as it will be, given the time of saving.
     let makeRow: @Sendable (Date) -> OptimisticRow

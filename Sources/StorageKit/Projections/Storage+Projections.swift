@@ -42,11 +42,19 @@ public struct Projections: Sendable {
 
     /// Pauses a projection until it is resumed, even across restarts. Meanwhile, commits don't update it, even if it is inline.
     ///
+    /// ```swift
+    /// try await storage.projections.pause("order_totals")
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
     public func pause(_ name: String) async throws { try await runtime.pause(name) }
 
     /// Resumes a paused or stalled projection. If it is inline, it has caught up when the call returns.
+    ///
+    /// ```swift
+    /// try await storage.projections.resume("order_totals")
+    /// ```
     ///
     /// - Throws: `projection-failed` if an inline one can't be caught up.
     public func resume(_ name: String) async throws { try await runtime.resume(name) }
@@ -92,11 +100,22 @@ public struct Projections: Sendable {
 
     /// Returns the dead letters of a projection, or of all projections if none is named, in the order of the log.
     ///
+    /// ```swift
+    /// for letter in try await storage.projections.deadLetters("order_totals") {
+    ///     print(letter.position, letter.event.table, letter.error)
+    /// }
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
     public func deadLetters(_ name: String? = nil) async throws -> [DeadLetter] { try await runtime.deadLetters(name) }
 
     /// Tries a projection's dead letters again, in the order of the log.
+    ///
+    /// ```swift
+    /// let applied = try await storage.projections.replayDeadLetters("order_totals")
+    /// let left = try await storage.projections.deadLetters("order_totals").count
+    /// ```
     ///
     /// - Returns: The number of dead letters that were applied; the others stay.
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as

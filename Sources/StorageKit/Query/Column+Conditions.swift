@@ -8,6 +8,10 @@ extension StorageColumn where Value: StorageColumnValue {
     }
 
     /// Whether the column lies in a range, both ends included.
+    ///
+    /// ```swift
+    /// let books = try await storage.query(Book.self).where { $0.year.between(1900...1999) }.fetch()
+    /// ```
     public func between(_ range: ClosedRange<Value>) -> RowPredicate where Value: Comparable {
         .between(column: name, range.lowerBound.storageValue, range.upperBound.storageValue)
     }
@@ -78,6 +82,10 @@ extension StorageColumn {
     public var isNotNull: RowPredicate { .not(.isNull(column: name)) }
 
     /// Returns the column with a collation to compare texts by, instead of its own: `$0.name.collating(.noCase) == "anna"`.
+    ///
+    /// ```swift
+    /// let annas = try await storage.query(User.self).where { $0.name.collating(.noCase) == "anna" }.fetch()
+    /// ```
     public func collating(_ collation: RowPredicate.Collation) -> CollatedColumn<Value> {
         CollatedColumn(column: self, collation: collation)
     }
@@ -118,9 +126,17 @@ extension StorageColumn where Value: TextColumnValue {
     /// Whether the text begins with another.
     public func hasPrefix(_ text: String) -> RowPredicate { .hasPrefix(name, text) }
     /// Whether the text ends with another.
+    ///
+    /// ```swift
+    /// let local = try await storage.query(User.self).where { $0.email.hasSuffix("@example.com") }.fetch()
+    /// ```
     public func hasSuffix(_ text: String) -> RowPredicate { .hasSuffix(name, text) }
 
     /// Whether the text matches an SQL LIKE pattern: `%` matches any text, `_` one character.
+    ///
+    /// ```swift
+    /// let codes = try await storage.query(Article.self).where { $0.title.like("A\\_%", escape: "\\") }.fetch()
+    /// ```
     public func like(_ pattern: String, escape: Unicode.Scalar? = nil) -> RowPredicate {
         .like(column: name, pattern: pattern, escape: escape)
     }

@@ -5,11 +5,26 @@ public import StorageLog
 
 /// A query that needs no surrounding transaction: of the store as it is (``Query``) or as it was (``SnapshotQuery``).
 ///
+/// ```swift
+/// func titles<Posts: FetchableQuery>(_ posts: Posts) async throws -> [String] where Posts.Entity == Post {
+///     try await posts.orderBy(\.createdAt).fetch().map(\.title)
+/// }
+/// let current = try await titles(storage.query(Post.self))
+/// let released = try await titles(storage.asOf(.tag("release-3")).query(Post.self))
+/// ```
+///
 /// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it wasn't declared when the
 /// store was opened, `invalid-name` for a column that it doesn't have, `invalid-argument` for a negative limit or offset, and `invalid-value` if a
 /// row holds a value that a property's type can't represent.
 public protocol FetchableQuery: EntityQuery, Sendable {
     /// Runs `body` on the state of the store that the query reads.
+    ///
+    /// ```swift
+    /// let query = storage.query(Post.self)
+    /// let latest = try await query.reading { db in
+    ///     try Date.fetchOne(db, sql: "SELECT max(createdAt) FROM posts")
+    /// }
+    /// ```
     func reading<Result: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> Result) async throws -> Result
 }
 
@@ -53,6 +68,10 @@ extension FetchableQuery {
     }
 
     /// Returns whether any entity matches.
+    ///
+    /// ```swift
+    /// let hasPosts = try await storage.query(Post.self).where { $0.authorId == "1" }.exists()
+    /// ```
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func exists() async throws -> Bool {

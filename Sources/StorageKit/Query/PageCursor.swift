@@ -4,6 +4,13 @@ internal import StorageCore
 /// The row after which a page of a query begins. It is identified by its sort values and not by its offset, so the cursor stays
 /// correct while rows are inserted and deleted.
 ///
+/// ```swift
+/// let query = storage.query(Post.self).orderBy(\.createdAt, .descending)
+/// let first = try await query.page(size: 50)
+/// let link = first.next?.text ?? ""
+/// let second = try await query.page(after: PageCursor(text: link), size: 50)
+/// ```
+///
 /// The cursor's text is opaque and can be sent to clients and back, for example in a URL.
 public struct PageCursor: Sendable, Hashable, Codable {
     let signature: String

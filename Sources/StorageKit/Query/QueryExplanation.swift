@@ -1,6 +1,11 @@
 public import StorageCore
 
 /// How SQLite answers a query.
+///
+/// ```swift
+/// let explanation = try await storage.query(Post.self).where { $0.authorId == "1" }.explain()
+/// if explanation.plan.contains(where: { $0.hasPrefix("SCAN") }) { print(explanation) }
+/// ```
 public struct QueryExplanation: Sendable, CustomStringConvertible {
     /// The statement that SQLite runs.
     public let sql: String

@@ -2,6 +2,13 @@ internal import StorageCore
 internal import StorageLog
 
 /// A column and the value that an update assigns to it.
+///
+/// ```swift
+/// try await storage.query(User.self).where { $0.id == "1" }.updateAll { user in
+///     user.name.set(to: "Anna")
+///     user.age.set(to: nil)
+/// }
+/// ```
 public struct StorageAssignment: Sendable {
     let column: String
     /// What the column stores. An update is put together without `try`: the call that runs it throws the error.

@@ -33,6 +33,10 @@ extension TransactionFetchableQuery {
 
     /// Returns whether any entity matches.
     ///
+    /// ```swift
+    /// let hasPosts = try tx.query(Post.self).where { $0.authorId == "1" }.exists()
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
     public func exists() throws -> Bool { try run.exists(database) }
 
@@ -46,6 +50,12 @@ extension TransactionFetchableQuery {
 }
 
 /// A query of a ``ReadTransaction``.
+///
+/// ```swift
+/// let active = try await storage.readTransaction { tx in
+///     try tx.query(User.self).where { $0.isActive == true }.orderBy(\.name).fetch()
+/// }
+/// ```
 public struct ReadQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
@@ -59,6 +69,13 @@ extension ReadTransaction {
 }
 
 /// A query of a ``WriteTransaction``, which sees the transaction's changes and can make changes.
+///
+/// ```swift
+/// try await storage.write { tx in
+///     try tx.query(Post.self).where { $0.createdAt < limit }.deleteAll()
+///     try tx.query(User.self).where { $0.lastSeen < limit }.updateAll { $0.isActive.set(to: false) }
+/// }
+/// ```
 public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()

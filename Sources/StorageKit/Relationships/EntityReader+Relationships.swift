@@ -6,6 +6,10 @@ public import StorageLog
 extension EntityReader {
     /// Returns the entity that another refers to by its id; nil if it doesn't exist.
     ///
+    /// ```swift
+    /// let author = try await storage.loadParent(Author.self, id: book.authorId)
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func loadParent<Parent: RegisteredEntity>(_ type: Parent.Type, id: Parent.Id) async throws -> Parent? {
         try await get(type, id: id)
@@ -13,6 +17,11 @@ extension EntityReader {
 
     /// Returns the entities that others refer to, keyed by id. Runs one query. Of ids that Swift considers equal, such as `é` composed
     /// and decomposed, the result has one: ``loadParent(_:id:)`` finds each.
+    ///
+    /// ```swift
+    /// let authors = try await storage.loadParents(Author.self, ids: books.map(\.authorId))
+    /// for book in books { print(book.year, authors[book.authorId]?.name ?? "") }
+    /// ```
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func loadParents<Parent: RegisteredEntity>(

@@ -4,6 +4,15 @@ public import StorageLog
 
 /// Access to the rows of one entity, for code that uses dependency injection.
 ///
+/// ```swift
+/// func rename(_ id: String, in users: some StorageRepository<User>) async throws {
+///     guard var user = try await users.get(id: id) else { return }
+///     user.name = "Anna"
+///     try await users.put(user)
+/// }
+/// try await rename("1", in: storage.repository(User.self))
+/// ```
+///
 /// Entities that ``get(id:policy:)`` reads are kept in memory until they expire or their row changes, by whatever path. Nothing
 /// is kept if another process writes to the store. Entities aren't also cached on disk: the copy would be in the same file as
 /// their table, and could only be older.
@@ -48,6 +57,10 @@ extension StorageRepository {
 
     /// Inserts or updates entities as one commit.
     ///
+    /// ```swift
+    /// try await users.putAll([anna, ben])
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func putAll(_ entities: [E]) async throws { try await storage.save(entities) }
 
@@ -58,6 +71,10 @@ extension StorageRepository {
 
     /// Returns every entity, in the order of a column, or of the key if none is named.
     ///
+    /// ```swift
+    /// let all = try await users.getAll(orderBy: "name")
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
     public func getAll(orderBy: String? = nil, ascending: Bool = true) async throws -> [E] {
@@ -65,6 +82,10 @@ extension StorageRepository {
     }
 
     /// Returns the entities whose column holds a value.
+    ///
+    /// ```swift
+    /// let active = try await users.getAll(where: "isActive", equals: true, orderBy: "name")
+    /// ```
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
@@ -75,6 +96,10 @@ extension StorageRepository {
     }
 
     /// Returns the number of entities.
+    ///
+    /// ```swift
+    /// let count = try await users.countAll()
+    /// ```
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func countAll() async throws -> Int { try await storage.count(E.self) }

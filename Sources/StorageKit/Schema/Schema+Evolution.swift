@@ -20,6 +20,10 @@ internal import StorageMaintenance
 extension Schema {
     /// Renames a column, which keeps its history.
     ///
+    /// ```swift
+    /// schema.renameColumn("mail", to: "email", in: "users")
+    /// ```
+    ///
     /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func renameColumn(_ column: String, to name: String, in table: String, id: String? = nil) {
         let title = "rename \(table).\(column) to \(name)"
@@ -52,6 +56,11 @@ extension Schema {
 
     /// Renames an entity's table, which keeps its rows and their history.
     ///
+    /// ```swift
+    /// schema.renameEntity("persons", to: "users")
+    /// schema.autoSchema(UserRecord.self)
+    /// ```
+    ///
     /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func renameEntity(_ table: String, to name: String, id: String? = nil) {
         let title = "rename \(table) to \(name)"
@@ -70,6 +79,10 @@ extension Schema {
 
     /// Drops an entity's table. The log keeps its rows, and gets a delete event for each. The call is refused if, after all
     /// changes, another table still has a foreign key to this one.
+    ///
+    /// ```swift
+    /// schema.dropEntity("drafts")
+    /// ```
     ///
     /// - Parameter id: The name under which the store records the change; needed only if an equal change is already declared.
     public mutating func dropEntity(_ table: String, id: String? = nil) {

@@ -46,6 +46,10 @@ extension Schema {
     }
 
     /// Drops an entity's full-text index; does nothing if there is none.
+    ///
+    /// ```swift
+    /// schema.dropFullTextSearch(table: "articles")
+    /// ```
     public mutating func dropFullTextSearch(table: String) {
         addStep("no full-text search of \(table)") { tx in
             guard let entity = tx.writer.catalog.entity(named: table) else { return }

@@ -30,6 +30,10 @@ extension Schema {
     }
 
     /// Removes a projection that this program no longer declares from the store; does nothing if the store doesn't have it.
+    ///
+    /// ```swift
+    /// schema.dropProjection("order_totals")
+    /// ```
     public mutating func dropProjection(_ name: String) {
         addStep("no projection \(name)") { tx in
             try tx.writer.userProjections?.forget(name, on: tx.writer, tx.database)

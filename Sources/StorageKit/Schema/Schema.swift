@@ -74,12 +74,20 @@ public struct Schema: Sendable {
     }
 
     /// Sets how the schema is applied.
+    ///
+    /// ```swift
+    /// schema.setOptions(SchemaOptions(logger: { print($0) }))
+    /// ```
     public mutating func setOptions(_ options: SchemaOptions) {
         self.options = options
     }
 
     /// Names migrations and changes that this program no longer declares, so that a store that has applied them doesn't count
     /// as written by a newer version.
+    ///
+    /// ```swift
+    /// schema.retire("2024-11-03_indexes", "rename users.mail to email")
+    /// ```
     public mutating func retire(_ ids: String...) {
         retired.formUnion(ids)
     }

@@ -2,6 +2,11 @@ internal import StorageCore
 internal import StorageLog
 
 /// The changes that applying a schema makes in a store, or would make.
+///
+/// ```swift
+/// let plan = try StorageKit.plan(at: url) { $0.autoSchema(UserRecord.self) }
+/// for step in plan.steps { print(step.title, step.changes) }
+/// ```
 public struct SchemaPlan: Sendable, CustomStringConvertible {
     /// A step that changes something or is recorded as done.
     public struct Step: Sendable {

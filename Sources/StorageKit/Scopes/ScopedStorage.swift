@@ -30,6 +30,14 @@ extension Storage {
 }
 
 /// Declares which rows a scope includes: see ``Storage/scoped(_:)``.
+///
+/// ```swift
+/// func limit(_ scope: inout ScopeBuilder, to customer: User) {
+///     scope.allow(Order.self) { $0.customerId == customer.id }
+///     scope.allow(Book.self)
+/// }
+/// let mine = storage.scoped { scope in limit(&scope, to: customer) }
+/// ```
 public struct ScopeBuilder {
     fileprivate var conditions: [String: RowPredicate?] = [:]
 
@@ -46,6 +54,11 @@ public struct ScopeBuilder {
 }
 
 /// The part of a store that a scope includes: see ``Storage/scoped(_:)``.
+///
+/// ```swift
+/// let order = try await mine.get(Order.self, id: 7)
+/// let open = try await mine.query(Order.self).where { $0.status == "open" }.fetch()
+/// ```
 ///
 /// Isolation: `Sendable`; a value that can be created for each request of a server. Creating it costs nothing; only queries do.
 public struct ScopedStorage: Sendable {

@@ -5,6 +5,14 @@ internal import StorageLog
 
 /// A state of the store to read entities from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
 ///
+/// ```swift
+/// func names(in store: some EntityReader) async throws -> [String] {
+///     try await store.all(User.self, orderBy: "name").map(\.name)
+/// }
+/// let current = try await names(in: storage)
+/// let released = try await names(in: storage.asOf(.tag("release-3")))
+/// ```
+///
 /// Each call reads one state. To read several entities from the same state, use ``Storage/readTransaction(_:)`` or
 /// ``Storage/asOf(_:schema:)``.
 ///
@@ -12,6 +20,13 @@ internal import StorageLog
 /// wasn't declared when the store was opened, `invalid-value` if a row holds a value that a property's type can't represent.
 public protocol EntityReader: Sendable {
     /// Runs `body` on a state in which these entities' tables can be read.
+    ///
+    /// ```swift
+    /// let released = try await storage.asOf(.tag("release-3"))
+    /// let names = try await released.reading(["users"]) { db in
+    ///     try String.fetchAll(db, sql: "SELECT name FROM users ORDER BY name")
+    /// }
+    /// ```
     ///
     /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     func reading<Result: Sendable>(
@@ -80,6 +95,10 @@ extension EntityReader {
 
     /// Returns the entity with this id, or nil if there is none.
     ///
+    /// ```swift
+    /// let user = try await storage.get(User.self, id: "1")
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let table = EntityTableCache.of(E.Record.self)
@@ -121,6 +140,10 @@ extension EntityReader {
 
     /// Returns whether there is an entity with this id.
     ///
+    /// ```swift
+    /// let isTaken = try await storage.exists(User.self, id: "1")
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
         let table = EntityTableCache.of(E.Record.self)
@@ -130,6 +153,14 @@ extension EntityReader {
 }
 
 /// A page of results.
+///
+/// ```swift
+/// let page = try await storage.page(User.self, orderBy: "name", limit: 20)
+/// if page.hasMore {
+///     let next = try await storage.page(User.self, orderBy: "name", limit: 20, offset: page.nextOffset)
+///     show(next.items)
+/// }
+/// ```
 public struct RepoPage<Item: Sendable>: Sendable {
     /// The rows of the page, in the requested order.
     public let items: [Item]

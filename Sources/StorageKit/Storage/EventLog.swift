@@ -79,6 +79,13 @@ public struct EventLog: Sendable {
     /// Calls `body` with each decoded segment that holds any of `positions`, oldest first, until it returns false. This is the
     /// fastest way to read the log.
     ///
+    /// ```swift
+    /// try await storage.log.forEachBatch(in: 1...1_000) { batch in
+    ///     print(batch.positions, batch.count)
+    ///     return true
+    /// }
+    /// ```
+    ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log; until it ends, the write-ahead log
     ///   isn't truncated. Other reads don't wait for it; see ``StorageConfig/longReaderCount``.
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `corrupt` for a row that can't be decoded.

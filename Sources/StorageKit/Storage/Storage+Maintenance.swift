@@ -60,10 +60,19 @@ extension Storage {
 
     /// Discards the work of interrupted rebuilds of entities and projections, and the old tables that rebuilds have kept.
     ///
+    /// ```swift
+    /// try await storage.abandonRebuild()
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 
     /// Seals the log's tail now instead of in the background.
+    ///
+    /// ```swift
+    /// try await storage.seal()
+    /// let backup = try await storage.backup(to: folder.appending(path: "sealed.sqlite"))
+    /// ```
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func seal() async throws { try await engine.seal() }

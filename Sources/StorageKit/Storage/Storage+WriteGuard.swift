@@ -26,6 +26,10 @@ extension Storage {
 
     /// Whether the write guard is on.
     ///
+    /// ```swift
+    /// if try await !storage.isWriteGuarded() { try await storage.setWriteGuard(true) }
+    /// ```
+    ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func isWriteGuarded() async throws -> Bool {
         try await engine.read { (db: GRDB.Database) in try WriteGuard.isOn(db.connection) }

@@ -5,6 +5,13 @@ internal import StorageLog
 /// Reads entities inside a transaction: a ``ReadTransaction``, which sees one state of the store, or a ``WriteTransaction``, which also sees its own
 /// changes.
 ///
+/// ```swift
+/// func posts(of author: String, in tx: some TransactionReader) throws -> [Post] {
+///     guard try tx.exists(User.self, id: author) else { return [] }
+///     return try tx.loadChildren(Post.self, where: "authorId", equals: author, orderBy: "createdAt")
+/// }
+/// ```
+///
 /// Every call throws ``StorageError``: `not-found` if the entity has no table because it wasn't declared when the store was opened, `invalid-value`
 /// if a row holds a value that a property's type can't represent.
 public protocol TransactionReader {
@@ -66,6 +73,10 @@ extension TransactionReader {
     }
 
     /// Returns whether there is an entity with this id.
+    ///
+    /// ```swift
+    /// let isTaken = try tx.exists(User.self, id: "1")
+    /// ```
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> Bool {

@@ -8,6 +8,14 @@ public import StorageLog
 /// The changes of a commit that is being made, in the body of
 /// ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
 ///
+/// ```swift
+/// try await storage.write(reason: "rename") { tx in
+///     guard var user = try tx.get(User.self, id: "1") else { return }
+///     user.name = "Anna"
+///     try tx.save(user)
+/// }
+/// ```
+///
 /// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are updated when it commits,
 /// so search before or after it.
 ///

@@ -42,6 +42,11 @@ extension GroupedQuerySubscription {
 
 extension StorageRepository {
     /// Follows what a query finds, in groups; all rows if there is no query.
+    ///
+    /// ```swift
+    /// let byStatus = orders.subscribeGrouped(
+    ///     groupBy: \.status, configuration: .init(fixedGroups: ["open", "paid"], maxItemsPerGroup: 5))
+    /// ```
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
         baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
         configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .automatic
@@ -51,6 +56,11 @@ extension StorageRepository {
     }
 
     /// Follows what a query finds, in groups in the order of their keys.
+    ///
+    /// ```swift
+    /// let byStatus = orders.subscribeGrouped(groupBy: \.status)
+    /// for section in byStatus.sections { print(section.key, section.items.count, "of", section.count) }
+    /// ```
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable & Comparable>(
         baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .automatic
     ) -> GroupedQuerySubscription<E, GroupKey> {

@@ -56,11 +56,22 @@ extension SubscribableQuery {
     }
 
     /// Returns a live query of the first row that this query finds, or nil while there is none; any actor can follow it.
+    ///
+    /// ```swift
+    /// let newest = storage.query(Post.self).orderBy(\.createdAt, .descending).liveFirst()
+    /// for try await post in newest.snapshots { print(post?.title ?? "none") }
+    /// ```
     public func liveFirst() -> LiveQuery<Entity?, ValueDifference<Entity?>> {
         .first(subscriptionSource.engine, request)
     }
 
     /// Returns a live query of the number of rows that this query finds; any actor can follow it.
+    ///
+    /// ```swift
+    /// for try await count in storage.query(Task.self).where({ $0.isDone == false }).liveCount().snapshots {
+    ///     print(count)
+    /// }
+    /// ```
     public func liveCount() -> LiveQuery<Int, ValueDifference<Int>> { liveAggregates(.count) }
 
     /// Returns a live query of counts, sums, means and extremes of the rows that this query finds; any actor can follow it.
@@ -79,6 +90,13 @@ extension SubscribableQuery {
     /// Returns a live query of counts, sums, means and extremes of the rows with each value of a column, in SQLite's order of
     /// the column; any actor can follow it.
     ///
+    /// ```swift
+    /// let totals = storage.query(Order.self).liveAggregates(.count, .sum(\.total), groupedBy: \.status)
+    /// for try await groups in totals.snapshots {
+    ///     for group in groups { print(group.key, group.value.0, group.value.1) }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute for each group; its value is the result of a single one, or a tuple of all in their order.
     ///   - column: The column to group by.
@@ -95,6 +113,11 @@ extension SubscribableQuery {
 
     /// Returns a live query of the rows that this query finds, in groups; any actor can follow it.
     ///
+    /// ```swift
+    /// let orders = storage.query(Order.self).liveGroups(
+    ///     by: \.status, configuration: .init(sortGroupsBy: .count(ascending: false), maxItemsPerGroup: 5))
+    /// ```
+    ///
     /// For every row that the query finds, even if it isn't shown, some hundred bytes of index are kept in memory. The query
     /// has no limit and no offset.
     ///
@@ -109,6 +132,12 @@ extension SubscribableQuery {
     }
 
     /// Returns a live query of the rows that this query finds, in groups in the order of their keys; any actor can follow it.
+    ///
+    /// ```swift
+    /// for try await sections in storage.query(Order.self).liveGroups(by: \.status).snapshots {
+    ///     for section in sections { print(section.key, section.count) }
+    /// }
+    /// ```
     public func liveGroups<Key: Hashable & Sendable & Comparable>(
         by key: any KeyPath<Entity, Key> & Sendable
     ) -> LiveQuery<[GroupSection<Key, Entity>], GroupDifference<Key, Entity>> {
@@ -116,6 +145,12 @@ extension SubscribableQuery {
     }
 
     /// Returns a live query of those rows of this query that a text search finds; any actor can follow it.
+    ///
+    /// ```swift
+    /// for try await results in storage.query(Article.self).liveSearch("swift concur").snapshots {
+    ///     for result in results { print(result.entity.title, result.rank) }
+    /// }
+    /// ```
     ///
     /// - Parameter configuration: How to search: in columns, or in the full-text index, with the best results first.
     public func liveSearch(

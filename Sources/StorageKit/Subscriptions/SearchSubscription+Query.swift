@@ -17,11 +17,21 @@ extension SearchSubscription {
 
 extension StorageRepository {
     /// A search among the rows that a query finds.
+    ///
+    /// ```swift
+    /// let search = articles.subscribeSearch(configuration: .fullText())
+    /// search.searchText = "swift concur"
+    /// ```
     @MainActor public func subscribeSearch(
         baseQuery: Query<E>? = nil, configuration: SearchSubscription<E>.Configuration
     ) -> SearchSubscription<E> { SearchSubscription(baseQuery ?? query(), configuration: configuration) }
 
     /// A search in columns.
+    ///
+    /// ```swift
+    /// let search = articles.subscribeSearch(searchFields: ["title", "content"])
+    /// search.searchText = "swift"
+    /// ```
     @MainActor public func subscribeSearch(
         searchFields: [String], debounceInterval: TimeInterval = 0.3
     ) -> SearchSubscription<E> {

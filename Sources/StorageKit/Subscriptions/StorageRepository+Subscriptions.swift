@@ -19,16 +19,30 @@ extension StorageRepository {
     public func query() -> Query<E> { storage.query(E.self) }
 
     /// Follows what a query finds; all rows if there is no query.
+    ///
+    /// ```swift
+    /// let adults = users.subscribe(query: users.query().where { $0.age >= 18 }.orderBy(\.name))
+    /// for await items in adults.snapshots { show(items) }
+    /// ```
     @MainActor public func subscribe(
         query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> QuerySubscription<E> { QuerySubscription(query ?? self.query(), start: start) }
 
     /// Follows the first row that a query finds.
+    ///
+    /// ```swift
+    /// let anna = users.subscribeSingle(query: users.query().where { $0.id == "1" })
+    /// ```
     @MainActor public func subscribeSingle(
         query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> SingleQuerySubscription<E> { SingleQuerySubscription(query ?? self.query(), start: start) }
 
     /// Follows the pages of what a query finds.
+    ///
+    /// ```swift
+    /// let pages = users.subscribePaginated(query: users.query().orderBy(\.name), pageSize: 50)
+    /// await pages.goToNextPage()
+    /// ```
     @MainActor public func subscribePaginated(
         query: Query<E>? = nil, pageSize: Int = 20, prefetchThreshold: Int = 5,
         style: PaginatedQuerySubscription<E>.Style = .numbered, start: SubscriptionStart = .automatic

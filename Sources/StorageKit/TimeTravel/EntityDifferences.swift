@@ -5,6 +5,12 @@ internal import StorageHistory
 public import StorageLog
 
 /// An entity that differs between two points.
+///
+/// ```swift
+/// for try await change in storage.diff(User.self, from: .commit(12)) where change.operation == .update {
+///     print(change.old?.name ?? "", "is now", change.new?.name ?? "")
+/// }
+/// ```
 public struct EntityDifference<E: StorageKitEntity>: Sendable {
     /// The entity at the first point; nil if it didn't exist then.
     public let old: E?
@@ -22,6 +28,11 @@ public struct EntityDifference<E: StorageKitEntity>: Sendable {
 }
 
 /// The entities of one type that differ between two points, as ``Storage/diff(_:from:to:)`` returns them.
+///
+/// ```swift
+/// let differences = storage.diff(User.self, from: .tag("release-3"), to: .tag("release-4"))
+/// for try await change in differences { print(change) }
+/// ```
 public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
     public typealias Element = EntityDifference<E>
     let engine: StorageEngine

@@ -46,6 +46,12 @@ extension Storage {
 }
 
 /// The state of an entity after an event. It also has the event's properties, such as `version.position` and `version.commit`.
+///
+/// ```swift
+/// for version in try await storage.history(User.self, id: "42") {
+///     print(version.operation, version.position, try version.entity?.name ?? "deleted")
+/// }
+/// ```
 @dynamicMemberLookup
 public struct EntityVersion<E: StorageKitEntity>: Sendable {
     /// The event: what happened, when and by whom, with the columns that changed.

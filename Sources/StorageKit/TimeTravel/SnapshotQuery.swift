@@ -2,6 +2,11 @@ public import GRDB
 public import StorageEntities
 
 /// A query over an entity's rows as they were at a point; see ``StorageSnapshot/query(_:)``.
+///
+/// ```swift
+/// let released = try await storage.asOf(.tag("release-3"))
+/// let users = try await released.query(User.self).where { $0.isActive == true }.orderBy(\.name).fetch()
+/// ```
 public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()

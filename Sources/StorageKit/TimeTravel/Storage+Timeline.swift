@@ -30,6 +30,10 @@ extension StorageTimeline {
 }
 
 /// A query over the moment that a ``StorageTimeline`` shows.
+///
+/// ```swift
+/// let shown = try await timeline.query(Post.self).orderBy(\.createdAt, .descending).limit(20).fetch()
+/// ```
 public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()

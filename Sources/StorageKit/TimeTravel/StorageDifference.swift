@@ -4,6 +4,11 @@ public import StorageLog
 
 /// The differences between two points of a store, row by row, as ``Storage/diff(from:to:tables:)`` returns them.
 ///
+/// ```swift
+/// let differences = storage.diff(from: .tag("release-3"), to: .tag("release-4"), tables: ["users"])
+/// for try await change in differences { print(change.operation, change.key) }
+/// ```
+///
 /// Each iteration compares again: if the second point is the head, it includes what was committed since.
 public struct StorageDifference: AsyncSequence, Sendable {
     public typealias Element = RowDifference

@@ -36,6 +36,12 @@ extension Storage {
 
 /// A store as of one point of its history: see ``EntityReader`` for most of its calls.
 ///
+/// ```swift
+/// let yesterday = try await storage.asOf(.time(Date(timeIntervalSinceNow: -86_400)))
+/// let user = try await yesterday.get(User.self, id: "1")
+/// let count = try await yesterday.query(Order.self).where { $0.status == "open" }.count()
+/// ```
+///
 /// Isolation: `Sendable`; reads wait for each other.
 public struct StorageSnapshot: EntityReader {
     private let engine: StorageEngine

@@ -2,6 +2,14 @@ public import Foundation
 internal import StorageCore
 
 /// Who made a commit, with which program, and why. Every field is optional.
+///
+/// ```swift
+/// try await storage.write(actor: "anna", reason: "import", attributes: ["file": "may.csv"]) { tx in
+///     try tx.execute("UPDATE users SET isActive = 1")
+/// }
+/// let commit = try await storage.log.commit(at: .head)
+/// print(commit.metadata.actor ?? "", commit.metadata.attributes["file"] ?? "")
+/// ```
 public struct CommitMetadata: Sendable, Hashable {
     /// The person or service that made the changes.
     public var actor: String?
@@ -56,6 +64,12 @@ extension CommitMetadata {
 }
 
 /// The header of a commit: what its events have in common.
+///
+/// ```swift
+/// for version in try await storage.history(User.self, id: "42") {
+///     print(version.commit.number, version.commit.date.formatted(), version.commit.metadata.reason ?? "")
+/// }
+/// ```
 public struct CommitInfo: Sendable, Hashable {
     /// The commit's number: 1, 2, 3 … without gaps.
     public let number: Int64

@@ -1,5 +1,11 @@
 /// The requested changes of one commit.
 ///
+/// ```swift
+/// for try await change in storage.changes(since: .head) {
+///     print(change.commit.number, change.events.map(\.table), change.token)
+/// }
+/// ```
+///
 /// They are the whole commit, unless it has more events than a page may hold: then it comes in consecutive parts, of
 /// which only the first has ``beginsCommit`` and only the last has ``endsCommit``.
 public struct CommitChanges: Sendable, Hashable {
@@ -29,6 +35,15 @@ public struct CommitChanges: Sendable, Hashable {
 }
 
 /// A page of changes: commits, oldest first; one that is larger than the limit comes in parts.
+///
+/// ```swift
+/// var page = try await storage.changes(since: .position(0), limit: 100)
+/// print(page.events)
+/// while page.hasMore {
+///     page = try await storage.changes(since: page.next, limit: 100)
+///     print(page.events)
+/// }
+/// ```
 public struct ChangePage: Sendable {
     /// The commits of the page, as many as fit into the limit of events. A commit that alone exceeds it comes in parts,
     /// each a page.

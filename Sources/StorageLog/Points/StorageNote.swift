@@ -1,4 +1,8 @@
 /// A note on a point of the history, added after the fact. Writing, changing and deleting it are events of the log.
+///
+/// ```swift
+/// for note in try await storage.notes() { print(note.position, note.text) }
+/// ```
 public struct StorageNote: Sendable, Hashable {
     /// The last position that belongs to the point: of a commit, its last event.
     public let position: Int64

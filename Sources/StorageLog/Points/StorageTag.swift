@@ -1,4 +1,8 @@
 /// A name for a point of the history. Making, moving, annotating and deleting it are events of the log.
+///
+/// ```swift
+/// for tag in try await storage.tags() { print(tag.name, tag.position) }
+/// ```
 public struct StorageTag: Sendable, Hashable {
     /// The name of the tag.
     public let name: String

@@ -1,6 +1,12 @@
 package import StorageCore
 
 /// A value of a row, and the event that set it.
+///
+/// ```swift
+/// for cell in try await storage.blame(User.self, id: "42") ?? [] {
+///     print(cell.field.column, "since", cell.commit.date.formatted(), "by", cell.commit.metadata.actor ?? "")
+/// }
+/// ```
 public struct CellOrigin: Sendable, Hashable {
     /// The column and its value.
     public let field: StorageEvent.Field

@@ -1,5 +1,11 @@
 /// A commit of the log: who made it, when and why, the positions of its events, and how many of its events match.
 ///
+/// ```swift
+/// for try await commit in storage.log.commits() {
+///     print(commit.number, commit.date.formatted(), commit.changes["orders"]?.insert ?? 0)
+/// }
+/// ```
+///
 /// The matching events are counted by table and operation. ``EventLog/commits(_:)`` returns summaries. The header's
 /// properties can be read from them: `commit.number`, `commit.metadata`.
 @dynamicMemberLookup

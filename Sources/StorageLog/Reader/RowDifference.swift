@@ -1,6 +1,12 @@
 internal import StorageCore
 
 /// What differs in one row between two states of the store.
+///
+/// ```swift
+/// for try await change in storage.diff(from: .commit(12)) where change.operation == .delete {
+///     print(change.table, change.key["id"] ?? .null, change.old ?? [])
+/// }
+/// ```
 public struct RowDifference: Sendable, Hashable {
     /// The operation that turns the row of the first state into that of the second.
     public let operation: StorageEvent.Operation

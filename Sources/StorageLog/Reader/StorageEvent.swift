@@ -2,6 +2,12 @@ package import CSQLite
 public import StorageCore
 
 /// One change of one row, as recorded.
+///
+/// ```swift
+/// for try await event in storage.log.events(LogQuery(tables: ["users"])) where event.operation == .update {
+///     print(event.position, event.key["id"] ?? .null, event.old?["email"] ?? .null, event.new?["email"] ?? .null)
+/// }
+/// ```
 public struct StorageEvent: Sendable, Hashable {
     /// What an event did to its row.
     public enum Operation: String, Sendable, Hashable, CaseIterable {

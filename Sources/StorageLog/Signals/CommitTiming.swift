@@ -1,5 +1,11 @@
 /// How long one write took, and where the time went.
 ///
+/// ```swift
+/// let observation = storage.observeCommits(longerThan: .milliseconds(100)) { commit in
+///     print(commit.eventCount, commit.duration, "of it on disk:", commit.disk)
+/// }
+/// ```
+///
 /// The parts ``queue``, ``lock``, ``group``, ``body``, ``projections`` and ``disk`` add up to ``duration``, except for
 /// some microseconds.
 public struct CommitTiming: Sendable {

@@ -1,5 +1,11 @@
 /// A histogram of durations: enough to derive percentiles, without storing each duration.
 ///
+/// ```swift
+/// let durations = storage.counters.commitDurations
+/// print(durations.count, durations.sum, durations.longest)
+/// for (bound, count) in zip(DurationHistogram.bounds, durations.cumulativeCounts) { print(bound, count) }
+/// ```
+///
 /// Adding a duration costs a few comparisons and no memory.
 public struct DurationHistogram: Sendable, Hashable {
     /// The upper bounds of the buckets, in nanoseconds: from 100 µs to 10 s, three to a power of ten.

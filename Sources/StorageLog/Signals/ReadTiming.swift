@@ -1,4 +1,10 @@
 /// How long one read took, and where the time went.
+///
+/// ```swift
+/// let observation = storage.observeReads(longerThan: .milliseconds(100)) { read in
+///     if read.reason == .fullScan { print(read.scannedRows, "rows scanned:", read.statement ?? "") }
+/// }
+/// ```
 public struct ReadTiming: Sendable {
     /// What a read spent most of its time on.
     public enum Reason: String, Sendable, Hashable, CaseIterable {

@@ -5,6 +5,11 @@ internal import StorageCore
 package import StorageLog
 
 /// A whole copy of a store, made while it is in use.
+///
+/// ```swift
+/// let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
+/// print(backup.path, backup.bytes, backup.date.formatted(), backup.isVerified)
+/// ```
 public struct StoreBackup: Sendable, Hashable {
     /// The file.
     public let path: String

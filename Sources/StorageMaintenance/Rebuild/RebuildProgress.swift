@@ -1,4 +1,10 @@
 /// The progress of a rebuild.
+///
+/// ```swift
+/// try await storage.rebuild("users") { progress in
+///     print(progress.phase, progress.fraction, progress.remaining as Any)
+/// }
+/// ```
 public struct RebuildProgress: Sendable, Hashable {
     /// A phase of a rebuild.
     public enum Phase: String, Sendable {

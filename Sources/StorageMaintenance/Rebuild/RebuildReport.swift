@@ -2,6 +2,12 @@ public import StorageCore
 internal import StorageHistory
 
 /// What a rebuild did and found.
+///
+/// ```swift
+/// let report = try await storage.rebuild("users", options: RebuildOptions(compares: true, swaps: false))
+/// print(report.rows["users"] ?? 0, "rows,", report.differingRows, "differ")
+/// for difference in report.differences { print(difference.kind, difference.id, difference.column ?? "") }
+/// ```
 public struct RebuildReport: Sendable {
     /// The number of rows of each rebuilt table, by its name.
     public internal(set) var rows: [String: Int] = [:]

@@ -3,6 +3,12 @@ internal import StorageHistory
 internal import StorageLog
 
 /// The result of a verification.
+///
+/// ```swift
+/// let report = try await storage.verify()
+/// if !report.isSound { print(report.findings.map(\.message)) }
+/// for warning in report.warnings { print(warning.message) }
+/// ```
 public struct VerifyReport: Sendable {
     /// A difference between the store and what was written.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {

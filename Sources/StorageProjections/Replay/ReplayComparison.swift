@@ -1,6 +1,13 @@
 public import StorageLog
 
 /// A comparison of what two versions of a projection derive from the same history.
+///
+/// ```swift
+/// let comparison = try await storage.compareReplay(old: OrderTotals(), new: OrderTotals2())
+/// if !comparison.isEqual {
+///     for difference in comparison.differences { print(difference) }
+/// }
+/// ```
 public struct ReplayComparison: Sendable {
     /// Where the two began to differ.
     public struct Divergence: Sendable, Hashable {

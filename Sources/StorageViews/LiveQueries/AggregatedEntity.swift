@@ -3,6 +3,13 @@ package import StorageEntities
 internal import StorageLog
 
 /// An entity with counts, sums, means or extremes of its related rows.
+///
+/// ```swift
+/// let catalogue = storage.query(Author.self).live(aggregating: \.books, .count, .max(\.year))
+/// for try await authors in catalogue.snapshots {
+///     for author in authors { print(author.entity.name, author.value.0, author.value.1 ?? 0) }
+/// }
+/// ```
 public struct AggregatedEntity<Entity: Sendable, Value: Sendable>: Sendable {
     /// The entity, with the rows that it includes.
     public var entity: Entity

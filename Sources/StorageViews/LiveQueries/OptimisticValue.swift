@@ -2,6 +2,12 @@ internal import StorageCore
 public import StorageEntities
 
 /// The result of a live query as if pending changes were stored.
+///
+/// ```swift
+/// for try await tasks in storage.query(Task.self).live().optimistic {
+///     for task in tasks.value { print(task.title, tasks.isPending(task) ? "saving" : "") }
+/// }
+/// ```
 public struct OptimisticValue<Value: Sendable>: Sendable {
     /// The result with the pending changes applied.
     public let value: Value

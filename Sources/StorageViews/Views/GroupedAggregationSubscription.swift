@@ -91,6 +91,13 @@ public final class GroupedAggregationSubscription<
 }
 
 /// One group of a ``GroupedAggregationSubscription``.
+///
+/// ```swift
+/// let totals = storage.query(Order.self).liveAggregates(.sum(\.total), groupedBy: \.status)
+/// for try await groups in totals.snapshots {
+///     for group in groups { print(group.key, group.value) }
+/// }
+/// ```
 public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value of the column in the group's rows.
     public let key: Key

@@ -108,6 +108,10 @@ public final class GroupedQuerySubscription<
     /// The number of rows of a group, including those that aren't shown.
     public func count(in group: GroupKey) -> Int { section(group)?.count ?? 0 }
     /// Whether a group has any rows.
+    ///
+    /// ```swift
+    /// if byStatus.hasItems(in: "open") { print(byStatus.items(in: "open")) }
+    /// ```
     public func hasItems(in group: GroupKey) -> Bool { count(in: group) > 0 }
 
     /// The groups, or the error that has prevented reading them so far.

@@ -101,6 +101,10 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     }
 
     /// Returns a row of the page by its index; nil beyond it. Near the end of a scrolling list it loads more rows.
+    ///
+    /// ```swift
+    /// if let user = pages.item(at: 0) { print(user.name) }
+    /// ```
     public func item(at index: Int) -> Entity? {
         guard state.value.indices.contains(index) else { return nil }
         if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, turnCount == 0 {
@@ -116,6 +120,10 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public func goToNextPage() async { await turn { $0.nextPage }.value }
 
     /// Turns to the page before, if there is one. Waits for the first value, and for earlier turns.
+    ///
+    /// ```swift
+    /// if pages.hasPreviousPage { await pages.goToPreviousPage() }
+    /// ```
     public func goToPreviousPage() async {
         await turn { $0.hasPreviousPage ? Window(offset: max(0, $0.offset - $0.pageSize), length: $0.pageSize) : nil }
             .value
@@ -123,6 +131,10 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     /// Turns to a page by its number, starting at 0; if there is no such page, to the first or the last one. In the
     /// scrolling style, loads the pages up to it. Waits for the first value, and for earlier turns.
+    ///
+    /// ```swift
+    /// await pages.goToPage(pages.totalPages - 1)
+    /// ```
     public func goToPage(_ index: Int) async { await turn { $0.page(index) }.value }
 
     /// Rows by their indices among all rows.

@@ -154,6 +154,10 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     }
 
     /// Empties the text and the results.
+    ///
+    /// ```swift
+    /// search.clearSearch()
+    /// ```
     public func clearSearch() { searchText = "" }
 
     override public func refresh() async {

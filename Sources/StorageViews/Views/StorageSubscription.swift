@@ -8,6 +8,14 @@ internal import Synchronization
 
 /// The base class of all live views.
 ///
+/// ```swift
+/// if let error = users.error {
+///     print(error.message, error.remedy)
+///     await users.refresh()
+/// }
+/// users.cancel()
+/// ```
+///
 /// A view is kept up to date from the log: each commit that affects it changes it in place, and all views of a store
 /// show the state at one position. It stays active while it, or one of its sequences, is retained.
 ///

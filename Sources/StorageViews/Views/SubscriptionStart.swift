@@ -2,6 +2,10 @@ internal import StorageCore
 internal import StorageEntities
 
 /// When a subscription has its first value.
+///
+/// ```swift
+/// let immediate = QuerySubscription(storage.query(User.self).orderBy(\.name), start: .immediate)
+/// ```
 public enum SubscriptionStart: Sendable {
     /// Before the initialiser returns if the query finds a row by its key, which costs microseconds; otherwise in the
     /// background, so that no query blocks the main actor.

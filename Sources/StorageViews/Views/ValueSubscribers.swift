@@ -26,6 +26,12 @@ struct ValueSubscribers<Value: Sendable> {
 }
 
 /// The difference from a value to the value at a later position.
+///
+/// ```swift
+/// for try await difference in storage.query(Task.self).liveCount().differences {
+///     print(difference.new - (difference.old ?? 0), "since the last commit, at", difference.position)
+/// }
+/// ```
 public struct ValueDifference<Value: Sendable>: Sendable {
     /// The position that the new value reflects.
     public internal(set) var position: Int64

@@ -1,5 +1,13 @@
 /// One step from an old grouped list to a new one.
 ///
+/// ```swift
+/// for try await difference in storage.query(Order.self).liveGroups(by: \.status).differences {
+///     for change in difference.changes {
+///         if case .insert(let order, let path) = change { print(order.id, path.section, path.row) }
+///     }
+/// }
+/// ```
+///
 /// Its indexes refer to the list after the steps before it, so apply the steps of a difference in order.
 public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     /// Inserts a group.

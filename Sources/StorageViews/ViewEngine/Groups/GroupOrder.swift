@@ -1,4 +1,11 @@
 /// The order of the groups of a ``GroupedQuerySubscription``.
+///
+/// ```swift
+/// let rank = ["open": 0, "paid": 1, "sent": 2]
+/// let orders = storage.query(Order.self).liveGroups(
+///     by: \.status,
+///     configuration: .init(sortGroupsBy: .custom { rank[$0, default: 3] < rank[$1, default: 3] }))
+/// ```
 public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
     typealias Comparison = @Sendable (Key, Key) -> Bool
 

@@ -1,4 +1,10 @@
 /// One group of a ``GroupedQuerySubscription``.
+///
+/// ```swift
+/// for try await sections in storage.query(Order.self).liveGroups(by: \.status).snapshots {
+///     for section in sections { print(section.key, section.items.map(\.id), section.count) }
+/// }
+/// ```
 public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, Identifiable {
     /// The key of the group.
     public let key: Key

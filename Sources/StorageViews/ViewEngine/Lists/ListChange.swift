@@ -1,5 +1,18 @@
 /// One step from an old list to a new one.
 ///
+/// ```swift
+/// for try await difference in storage.query(Task.self).orderBy(\.due).live().differences {
+///     for change in difference.changes {
+///         switch change {
+///         case .insert(let task, let index): print("insert", task.title, index)
+///         case .remove(let index): print("remove", index)
+///         case .update(let task, let index): print("update", task.title, index)
+///         case .move(let task, let from, let to): print("move", task.title, from, to)
+///         }
+///     }
+/// }
+/// ```
+///
 /// Its indexes refer to the list after the steps before it, so apply the steps of a difference in order.
 public enum ListChange<Item: Sendable>: Sendable {
     /// Inserts a row.

@@ -64,6 +64,10 @@ public final class CombinedSubscription: SubscriptionStatus {
     public var position: Int64 { subscriptions.map(\.position).max() ?? 0 }
 
     /// Reloads all views.
+    ///
+    /// ```swift
+    /// if screen.hasErrors { await screen.refreshAll() }
+    /// ```
     public func refreshAll() async {
         await withTaskGroup(of: Void.self) { group in
             for subscription in subscriptions { group.addTask { await subscription.refresh() } }

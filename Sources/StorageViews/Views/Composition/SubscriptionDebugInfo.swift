@@ -3,6 +3,10 @@ public import StorageCore
 public import StorageRouting
 
 /// What a live view is doing, and how changes find it.
+///
+/// ```swift
+/// for view in await registry.getDebugInfo() where view.isActive { print(view.id, view.type, view.position) }
+/// ```
 public struct SubscriptionDebugInfo: Sendable, Identifiable {
     /// The name that it is registered under.
     public let id: String

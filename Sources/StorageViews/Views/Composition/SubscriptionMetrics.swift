@@ -1,6 +1,10 @@
 public import Foundation
 
 /// How often a live view was brought up to date, and how long the main actor was busy with that.
+///
+/// ```swift
+/// for view in registry.getMetrics() { print(view.id, view.refreshCount, view.averageRefreshTime) }
+/// ```
 public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
     /// The name that it is registered under.
     public let id: String

@@ -42,12 +42,21 @@ public final class SubscriptionRegistry {
     }
 
     /// Removes a view from the registry; the view continues as before.
+    ///
+    /// ```swift
+    /// let id = registry.register(users)
+    /// registry.unregister(id)
+    /// ```
     public func unregister(_ id: String) { entries[id] = nil }
 
     /// The view with this name; nil if it was released.
     public func subscription(_ id: String) -> StorageSubscription? { entries[id]?.subscription }
 
     /// The view with this name; nil if it was released or is of another type.
+    ///
+    /// ```swift
+    /// let known = registry.subscription("users", as: QuerySubscription<User>.self)
+    /// ```
     public func subscription<Subscription: StorageSubscription>(
         _ id: String, as type: Subscription.Type
     ) -> Subscription? { subscription(id) as? Subscription }
@@ -59,6 +68,10 @@ public final class SubscriptionRegistry {
     package var entryCount: Int { entries.count }
 
     /// How often each view was brought up to date, and how long that took; the oldest first.
+    ///
+    /// ```swift
+    /// for view in registry.getMetrics() where view.averageRefreshTime > 0.1 { print(view.id, view.refreshCount) }
+    /// ```
     public func getMetrics() -> [SubscriptionMetrics] {
         living.map { id, createdAt, subscription in
             SubscriptionMetrics(

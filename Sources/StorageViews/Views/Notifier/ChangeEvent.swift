@@ -2,6 +2,18 @@ public import StorageCore
 
 /// The change of a row since a ``SmartChangeNotifier`` last reported it.
 ///
+/// ```swift
+/// for await event in try await storage.changeNotifier.events(for: User.self) {
+///     switch event {
+///     case .inserted(_, let id, let row, _): print("new", id, row["name"] ?? .null)
+///     case .updated(_, let id, let changes, _): print("changed", id, changes.keys)
+///     case .deleted(_, let id, _, _): print("deleted", id)
+///     case .bulkChange(_, let count, _): print("many rows", count ?? 0)
+///     case .schemaChange: print("schema")
+///     }
+/// }
+/// ```
+///
 /// An event is the difference between two states of the store, however many commits lie between them: a row that was
 /// inserted and changed meanwhile is reported as inserted, one that was inserted and deleted again isn't reported.
 /// Values are those of the columns, as the database stores them: `try UUID(storageValue: id)` converts one to its Swift

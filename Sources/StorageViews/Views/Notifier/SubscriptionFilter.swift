@@ -4,6 +4,11 @@ internal import StorageRouting
 
 /// Which changes of a table a ``SmartChangeNotifier`` reports.
 ///
+/// ```swift
+/// let ofTwo = try await storage.changeNotifier.events(for: User.self, filter: .rowIds(["1", "2"]))
+/// let ofNames = try await storage.changeNotifier.events(for: User.self, filter: .affectsFields(["name"]))
+/// ```
+///
 /// All filters but ``custom(_:)`` are indexed: a filter costs nothing for changes that don't affect it, however many
 /// there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
 /// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may represent a change that does.

@@ -6,6 +6,11 @@ public import StorageLog
 
 /// A moving point in a store's history, with the views that show it.
 ///
+/// ```swift
+/// let timeline = try await storage.timeline(from: .tag("release-3"))
+/// for try await users in timeline.query(User.self).orderBy(\.name).live().snapshots { show(users) }
+/// ```
+///
 /// Views of its queries are created and kept up to date like the store's. Moving forward costs as much as the events;
 /// moving back reloads the views. Historical tables are built in a temporary database, for the entities that views
 /// read.
@@ -64,6 +69,10 @@ public actor StorageTimeline {
 
     /// Moves back to the state before the last commit.
     ///
+    /// ```swift
+    /// if let commit = try await timeline.stepBack() { print("before", commit.number) }
+    /// ```
+    ///
     /// - Returns: The commit that views no longer show; nil if there was none.
     /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
@@ -78,6 +87,10 @@ public actor StorageTimeline {
 
     /// Moves to a point, before or after the current one.
     ///
+    /// ```swift
+    /// try await timeline.move(to: .commit(41))
+    /// ```
+    ///
     /// - Throws: `StorageError` with `not-found` for a point that isn't in the log.
     public func move(to point: StoragePoint) async throws {
         let position = try await Self.position(of: point, in: engine)
@@ -85,6 +98,10 @@ public actor StorageTimeline {
     }
 
     /// Plays the history to the end of the log, and then follows the store. It stops early if the task is cancelled.
+    ///
+    /// ```swift
+    /// try await timeline.play(.commitsPerSecond(10)) { commit in print(commit.date.formatted()) }
+    /// ```
     ///
     /// Other moves may happen while it plays: it continues from the point that they reach, and ends if they reach the
     /// present.
@@ -119,6 +136,10 @@ public actor StorageTimeline {
     }
 
     /// Moves to the end of the log, and follows the store from there on.
+    ///
+    /// ```swift
+    /// await timeline.goLive()
+    /// ```
     public func goLive() async {
         await subscriptions.runExclusively { source.goLive() }
         await show()
