@@ -670,4 +670,69 @@ enum CallCommentExamples {
             return try tx.loadChildren(Post.self, where: "authorId", equals: author, orderBy: "createdAt")
         }
     }
+
+    private static func conditions(_ storage: Storage) async throws {
+        do {
+            let orders = try await storage.query(Order.self).where { $0.status.in(["open", "paid"]) }.fetch()
+            print(orders)
+        }
+        do {
+            let name = StorageColumn<String>("name").collating(.noCase)
+            let early = try await storage.query(User.self).where(name < "m").fetch()
+            print(early)
+        }
+        do {
+            let mine = storage.scoped { scope in scope.allow(Order.self) { $0.customerId == "1" } }
+            let query: ScopedQuery<Order> = mine.query(Order.self)
+            let open = try await query.where { $0.status == "open" }.count()
+            print(open)
+        }
+        let ids = try await storage.appliedMigrations().map(\.id)
+        print(ids)
+    }
+
+    private static func injected(_ storage: Storage) async throws {
+        do {
+            let users: GenericRepository = storage.repository(User.self)
+            let anna = try await users.get(id: "1")
+            print(anna as Any)
+        }
+        do {
+            let users: AnyRepository<User> = storage.anyRepository(User.self)
+            let anna = try await users.get(id: "1")
+            print(anna as Any)
+        }
+        let users = try await withDatabaseContainer(PersistenceContainer(storage)) {
+            try await PersistenceContainer.current?.storage.all(User.self)
+        }
+        print(users as Any)
+    }
+
+    private enum Priority: Int, Sendable {
+        case high, low
+    }
+
+    private static func sequences(_ storage: Storage) async throws {
+        let order = GroupOrder<Priority>.rawValue(ascending: false)
+        print(order)
+        let changes: ChangeStream = storage.changes(since: .head)
+        for try await change in changes { print(change.commit.number, change.events.count) }
+        let snapshots: LiveSequence<[User]> = storage.query(User.self).orderBy(\.name).live().snapshots
+        for try await users in snapshots { show(users) }
+        let events: ChangeEventSequence = try await storage.changeNotifier.events(for: User.self)
+        for await event in events { print(event.position, event.tableName) }
+        for await event in try await storage.changeNotifier.events(for: User.self) {
+            guard case .updated(_, let id, let changes, _) = event, let email = changes["email"] else { continue }
+            print(id, email.old, email.new)
+        }
+        try await storage.log.forEachBatch { batch in
+            print(batch.positions, batch.count)
+            return batch.positions.upperBound < 10_000
+        }
+    }
+
+    @MainActor private static func sequence(_ users: QuerySubscription<User>) async {
+        let snapshots: SubscriptionSequence<[User]> = users.snapshots
+        for await items in snapshots { show(items) }
+    }
 }

@@ -52,6 +52,12 @@ public func withDatabaseContainer<Result>(
 }
 
 /// Runs `operation` with a container that the queries inside it use.
+///
+/// ```swift
+/// let users = try await withDatabaseContainer(PersistenceContainer(storage)) {
+///     try await PersistenceContainer.current?.storage.all(User.self)
+/// }
+/// ```
 public func withDatabaseContainer<Result>(
     isolation: isolated (any Actor)? = #isolation, _ container: PersistenceContainer,
     _ operation: () async throws -> Result

@@ -3,6 +3,10 @@ public import StorageLog
 
 extension StorageColumn where Value: StorageColumnValue {
     /// Whether the column equals one of several values. As with `==`, NULL equals nil and no other value.
+    ///
+    /// ```swift
+    /// let orders = try await storage.query(Order.self).where { $0.status.in(["open", "paid"]) }.fetch()
+    /// ```
     public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
         .among(column: name, values.map(\.storageValue), isNullable: Value.isNullable)
     }
@@ -92,6 +96,11 @@ extension StorageColumn {
 }
 
 /// A column that is compared by a given collation.
+///
+/// ```swift
+/// let name = StorageColumn<String>("name").collating(.noCase)
+/// let early = try await storage.query(User.self).where(name < "m").fetch()
+/// ```
 public struct CollatedColumn<Value>: Sendable {
     let column: StorageColumn<Value>
     let collation: RowPredicate.Collation

@@ -136,6 +136,11 @@ extension StorageRepository {
 }
 
 /// The repository of an entity and its record.
+///
+/// ```swift
+/// let users: GenericRepository = storage.repository(User.self)
+/// let anna = try await users.get(id: "1")
+/// ```
 public struct GenericRepository<E, R: StorageKitEntityRecord>: StorageRepository
 where E: RegisteredEntity, E.Record == R {
     /// The store that holds the rows.
@@ -143,6 +148,11 @@ where E: RegisteredEntity, E.Record == R {
 }
 
 /// A repository whose type hides how its entities are stored, to be injected into services.
+///
+/// ```swift
+/// let users: AnyRepository<User> = storage.anyRepository(User.self)
+/// let anna = try await users.get(id: "1")
+/// ```
 public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
     /// The store that holds the rows.
     public let storage: Storage

@@ -5,6 +5,10 @@ internal import StorageLog
 
 /// A schema step that runs once in the life of a store: a migration, identified by its id, or a change of columns or tables,
 /// identified by its id or by its title, such as `rename users.mail to email`.
+///
+/// ```swift
+/// let ids = try await storage.appliedMigrations().map(\.id)
+/// ```
 public struct AppliedMigration: Sendable, Hashable, Identifiable {
     /// The step's id, or its title if it has no id.
     public let id: String

@@ -80,6 +80,12 @@ public struct ScopedStorage: Sendable {
 }
 
 /// A query limited to the rows of a scope.
+///
+/// ```swift
+/// let mine = storage.scoped { scope in scope.allow(Order.self) { $0.customerId == "1" } }
+/// let query: ScopedQuery<Order> = mine.query(Order.self)
+/// let open = try await query.where { $0.status == "open" }.count()
+/// ```
 public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
     private var bounded: QueryRequest<Entity>
     private let scoped: ScopedStorage

@@ -4,6 +4,13 @@ internal import StorageCore
 
 /// The decoded events of one segment, or of several segments merged into one.
 ///
+/// ```swift
+/// try await storage.log.forEachBatch { batch in
+///     print(batch.positions, batch.count)
+///     return batch.positions.upperBound < 10_000
+/// }
+/// ```
+///
 /// Sound as `@unchecked Sendable`: the decoder fills the memory before other code sees the batch, and nothing writes
 /// to it afterwards.
 public final class EventBatch: @unchecked Sendable {

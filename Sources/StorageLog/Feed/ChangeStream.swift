@@ -3,6 +3,11 @@ package import StorageCore
 
 /// The changes after a position, commit by commit: first those that exist already, then each new one.
 ///
+/// ```swift
+/// let changes: ChangeStream = storage.changes(since: .head)
+/// for try await change in changes { print(change.commit.number, change.events.count) }
+/// ```
+///
 /// Every iteration begins at the same position. It returns each commit once, in order, without a gap between old and
 /// new ones. It reads on demand, so a slow reader blocks no writer and costs no memory, and a reader may stop at any
 /// time.

@@ -3,6 +3,11 @@ internal import Synchronization
 
 /// The snapshots or the differences of a ``LiveQuery``, beginning with the current result.
 ///
+/// ```swift
+/// let snapshots: LiveSequence<[User]> = storage.query(User.self).orderBy(\.name).live().snapshots
+/// for try await users in snapshots { show(users) }
+/// ```
+///
 /// Each iterator reads the store by itself, at its own pace: a slow reader receives all pending changes as one element, and
 /// blocks neither the writer nor other readers. The sequence ends when the store is closed or the reader's task is cancelled,
 /// and throws if the query can't be answered, for example because a column doesn't exist or SQLite refuses its first read. Other

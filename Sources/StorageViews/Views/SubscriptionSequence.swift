@@ -2,6 +2,11 @@ internal import Synchronization
 
 /// The updates of a subscription, for code without a screen.
 ///
+/// ```swift
+/// let snapshots: SubscriptionSequence<[User]> = users.snapshots
+/// for await items in snapshots { show(items) }
+/// ```
+///
 /// The sequence starts with the current value and keeps the subscription alive. It ends when the subscription is
 /// cancelled, the store is closed, or the reader's task is cancelled. If the subscription has already ended, the
 /// sequence consists of its last value.

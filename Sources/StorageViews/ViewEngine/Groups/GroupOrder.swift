@@ -56,6 +56,10 @@ extension GroupOrder {
 
 extension GroupOrder where Key: RawRepresentable, Key.RawValue: Comparable {
     /// Orders groups by their keys' raw values, as Swift compares them.
+    ///
+    /// ```swift
+    /// let order = GroupOrder<Priority>.rawValue(ascending: false)
+    /// ```
     public static func rawValue(ascending: Bool = true) -> GroupOrder {
         custom { ascending ? $0.rawValue < $1.rawValue : $1.rawValue < $0.rawValue }
     }

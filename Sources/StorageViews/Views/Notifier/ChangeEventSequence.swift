@@ -2,6 +2,11 @@ internal import Synchronization
 
 /// The changes that a ``SmartChangeNotifier`` reports, from a position on.
 ///
+/// ```swift
+/// let events: ChangeEventSequence = try await storage.changeNotifier.events(for: User.self)
+/// for await event in events { print(event.position, event.tableName) }
+/// ```
+///
 /// It is for one reader. It ends when the store is closed or the reader's task is cancelled; then, and when it is
 /// released, it frees its resources. An error never ends it: if the store can't be read for a while, the next event is
 /// a ``ChangeEvent/bulkChange(tableName:affectedCount:position:)``.

@@ -1,6 +1,13 @@
 public import StorageCore
 
 /// What one column of a row held before and after a change.
+///
+/// ```swift
+/// for await event in try await storage.changeNotifier.events(for: User.self) {
+///     guard case .updated(_, let id, let changes, _) = event, let email = changes["email"] else { continue }
+///     print(id, email.old, email.new)
+/// }
+/// ```
 public struct FieldChange: Sendable, Hashable {
     /// The value before.
     public let old: StorageValue
