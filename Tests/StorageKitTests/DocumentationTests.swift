@@ -122,6 +122,43 @@ import Testing
         }
     }
 
+    /// Calls that the compiler makes: of `for await`, and of result builders.
+    private static let implicitCalls: Set = [
+        "makeAsyncIterator", "buildArray", "buildBlock", "buildEither", "buildExpression", "buildLimitedAvailability",
+        "buildOptional",
+    ]
+
+    /// Every name that an example calls, in a comment or on a page.
+    private static func calledNames() throws -> Set<String> {
+        let call = /(\w+)`?\s*[({]/
+        var names: Set<String> = []
+        for path in try pages + files(in: "Sources", where: { $0.pathExtension == "swift" }) {
+            var isExample = false
+            for line in try lines(path) {
+                let text = line.hasPrefix("///") ? line.dropFirst(3).trimmingCharacters(in: .whitespaces) : line
+                if text.hasPrefix("```") {
+                    isExample = text == "```swift"
+                } else if isExample {
+                    names.formUnion(text.matches(of: call).map { String($0.1) })
+                }
+            }
+        }
+        return names
+    }
+
+    @Test(
+        "An example shows each public call",
+        arguments: ["StorageHTTP", "StorageKit", "StorageLifecycle", "StorageProjections", "StorageViews"])
+    func callsHaveExamples(module: String) throws {
+        let declaration = /^(?:@\w+ |override )*public (?:static |mutating |nonisolated )*func `?([a-z]\w*)/
+        let called = try Self.calledNames().union(Self.implicitCalls)
+        for path in try Self.files(in: "Sources/\(module)", where: { $0.pathExtension == "swift" }) {
+            let names = try Self.lines(path).compactMap { $0.firstMatch(of: declaration).map { String($0.1) } }
+            let missing = names.filter { !called.contains($0) }
+            #expect(missing.isEmpty, "\(path): \(missing.joined(separator: ", "))")
+        }
+    }
+
     @Test("No module has examples that aren't compiled")
     func examplesOfAllModules() throws {
         let folders = try FileManager.default.contentsOfDirectory(
