@@ -85,7 +85,9 @@ struct ToolProcess {
         let start = ContinuousClock.now
         try process.start()
         if let delay {
-            try await Task.sleep(for: delay)
+            // On the thread that waits for the end as well: where all threads of tasks wait for processes, a sleeping
+            // task would be resumed too late to kill one.
+            usleep(UInt32(delay / .microseconds(1)))
             kill(process.processIdentifier, SIGKILL)
         }
         process.waitForEnd()
