@@ -254,13 +254,12 @@ import Testing
     func defaultStart() async throws {
         let home = try Household()
         try await home.storage.save(chore(1))
-        func later() -> [QueryResults<Chore>] {
-            [
-                home.container.results(of: QuerySource(Household.all)),
-                QueryResults(in: home.container) { QuerySource(Household.all, name: "other") },
-            ]
-        }
-        for results in later() {
+        let openings: [@MainActor () -> QueryResults<Chore>] = [
+            { home.container.results(of: QuerySource(Household.all)) },
+            { QueryResults(in: home.container) { QuerySource(Household.all, name: "other") } },
+        ]
+        for open in openings {
+            let results = open()
             #expect(results.items.isEmpty)
             #expect(results.isLoading)
             await results.refresh()
