@@ -474,8 +474,7 @@ extension Rebuild {
         report.isSwapped = true
     }
 
-    /// Runs `body`, and drops the shadows if it fails: the next rebuild would mostly end the same way, and they are as large as their
-    /// tables.
+    /// Runs `body`, and drops the shadows if it fails in a way that the next rebuild would, too: they are as large as their tables.
     private func abandoningOnFailure(_ entities: Set<UInt32>, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -490,6 +489,8 @@ extension Rebuild {
 
     /// Whether a rebuild that ends with an error can be resumed.
     private static func leavesShadows(_ error: any Error) -> Bool {
-        error is RebuildWriter.Outdated || error is CancellationError || (error as? StorageError)?.code == .interrupted
+        if error is RebuildWriter.Outdated || error is CancellationError { return true }
+        guard let error = error as? StorageError else { return false }
+        return error.code == .interrupted || error.code == .busy || error.isOfTheMachine
     }
 }
